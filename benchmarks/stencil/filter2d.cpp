@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "chosen.hpp"
 #include "filter_kernels.hpp"
 
 namespace assay::stencil {
@@ -14,14 +15,12 @@ public:
           // Images at equal offsets in a 2 MiB page would fall into the same cache sets.
           out_{image_.count, {.threads = threads, .offset = 17 * cache_line}} {
         detail::fill(in_.view(), threads, [](std::size_t i) { return filter_data::input<T>(i); });
-        const auto best = host::fastest_of(filter_sweeps<T>(side), [&](const auto& way) {
+        const auto best = chosen(filter_sweeps<T>(side), context, [&](const auto& way) {
             sweep_ = way.sweep;
             run();
         });
         sweep_ = best.sweep;
         poison(); // also what lies between rows, which no sweep writes: the same bits each time
-        context.setting("isa", best.instructions);
-        context.setting("stores", best.stores == Stores::plain ? "plain" : "streaming");
         context.setting("threads", threads);
         filter_data::describe<T>(image_, context);
     }
@@ -68,11 +67,13 @@ public:
     static constexpr Info info{
         .id = "stencil.filter2d",
         .question = "How fast does this host filter an image by a small kernel?",
-        .method = "A 2-D convolution of one channel, directly: each pixel is the sum of its 3x3, "
-                  "5x5 or 7x7 neighbours, each times a weight of its own. Image and weights are "
-                  "random and positive. Four rows of two vectors are summed up at once. The "
-                  "fastest instruction set and kind of stores in a short trial are used. Every "
-                  "pixel is compared with its sum in fp64.",
+        .method =
+            "A 2-D convolution of one channel, directly: each pixel is the sum of its 3x3, "
+            "5x5 or 7x7 neighbours, each times a weight of its own. Image and weights are "
+            "random and positive. Four rows of two vectors are summed up at once. The "
+            "fastest instruction set and kind of stores in a trial on the case's own image are "
+            "used; the setting `trial` says how far the others were behind. Every pixel is "
+            "compared with its sum in fp64.",
         .caveats = "2 FLOP per weight. Memory bounds small kernels and arithmetic large ones: the "
                    "roofline bound is the lower of peak.fma and of memory.stream times the FLOP "
                    "per byte, with one read and one write of each pixel. Nothing is taken from "

@@ -30,7 +30,9 @@ struct Extent {
 struct Layout {
     Layout(const Extent& extent, std::size_t element_size, std::size_t line_bytes = line)
         : shell{line_bytes / element_size}, row{extent.columns + shell},
-          plane{row * (extent.rows + 2)}, count{plane * (extent.planes + 2) + shell} {}
+          plane{row * (extent.rows + 2)},
+          // Sweeps read a whole vector where a row has ended.
+          count{plane * (extent.planes + 2) + row_granule / element_size} {}
     /// Element of a cell: column, row and plane count from the first cell that is not of the shell.
     std::size_t at(std::size_t x, std::size_t y, std::size_t z) const {
         return (z + 1) * plane + (y + 1) * row + shell + x;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "chosen.hpp"
 #include "heat_data.hpp"
 
 namespace assay::stencil {
@@ -59,13 +60,11 @@ public:
 
 private:
     void choose_sweep(const Context& context) {
-        const auto best = host::fastest_of(heat_sweeps<T>(neighbours_), [&](const auto& way) {
+        const auto best = chosen(heat_sweeps<T>(neighbours_), context, [&](const auto& way) {
             sweep_ = way.sweep;
             run();
         });
         sweep_ = best.sweep;
-        context.setting("isa", best.instructions);
-        context.setting("stores", best.stores == Stores::plain ? "plain" : "streaming");
     }
     double bound() const { return heat_data::bound<T>(neighbours_); }
 
@@ -94,9 +93,11 @@ public:
         .question = "How fast does this host sweep a three-dimensional grid?",
         .method = "One explicit step of the heat equation per call, out of place, on uniform "
                   "random numbers: a 7-point or 27-point stencil. Each thread sweeps its own "
-                  "planes in tiles of rows of which three planes stay in the second-level cache. "
-                  "The fastest instruction set and kind of stores in a short trial are used. Every "
-                  "cell is compared with a scalar fp64 recomputation.",
+                  "planes, two at a time, in tiles of rows of which a few planes stay in the "
+                  "second-level cache; 27 points are three columns of nine, of which two are the "
+                  "sum that moves along the row. The fastest instruction set and kind of stores in "
+                  "a trial on the case's own grid are used; the setting `trial` says how far the "
+                  "others were behind. Every cell is compared with a scalar fp64 recomputation.",
         .caveats = "Bytes count each grid once, one read and one write per cell: the least traffic "
                    "beyond the caches. Reading a line before writing it is not counted, so the "
                    "share of memory.stream says how close the sweep comes to a copy. Temporal "

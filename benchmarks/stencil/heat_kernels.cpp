@@ -11,8 +11,11 @@
 #include "heat_kernels.hpp"
 
 #include "host/targets.hpp"
+#include "lanes.hpp"
 
 #include <hwy/cache_control.h>
+
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::stencil::HWY_NAMESPACE {
@@ -28,47 +31,25 @@ HWY_INLINE void put(V value, D d, T* to) {
         hn::Store(value, d, to);
 }
 
-/// Asks for the line of a cell, into the second-level cache: the first level's few outstanding misses
-/// would be the limit (23 GB/s of one Zen 4 core, against 32). Addresses that are not there do nothing.
+/// Asks for lines of the two planes that a pair of planes needs next, into the second-level cache: the first
+/// level's few outstanding misses would be the limit. A request is dropped when all of these are busy with lines
+/// that come from the second level, so each line is asked for again, five rows later. Addresses that are not there
+/// do nothing.
 template <class T>
-HWY_INLINE void expect(const T* cell) {
-    __builtin_prefetch(cell, 0, 2); // for reading, locality of the second level
-}
-
-/// Left and right neighbours of a cell.
-template <class D, class T>
-HWY_INLINE auto beside(D d, const T* cell) {
-    return hn::Add(hn::LoadU(d, cell - 1), hn::LoadU(d, cell + 1));
-}
-
-/// 7 points, one plane after the other: the one that pairs leave over.
-template <class T, Stores stores>
-void sweep_7_singly(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
-    const hn::ScalableTag<T> d;
-    const auto centre = hn::Set(d, weights.centre);
-    const auto face = hn::Set(d, weights.face);
-    const auto across = [d](const T* cell, std::size_t stride) HWY_ATTR {
-        return hn::Add(hn::Load(d, cell - stride), hn::Load(d, cell + stride));
-    };
-    for (std::size_t z = b.first_plane; z < b.last_plane; ++z)
-        for (std::size_t y = b.first_row; y < b.last_row; ++y)
-            for (std::size_t x = 0; x < f.columns; x += hn::Lanes(d)) {
-                const std::size_t at = z * f.plane + y * f.row + x;
-                const T* const cell = f.in + at;
-                const auto faces =
-                    hn::Add(hn::Add(beside(d, cell), across(cell, f.row)), across(cell, f.plane));
-                put<stores>(hn::MulAdd(face, faces, hn::Mul(centre, hn::Load(d, cell))), d,
-                            f.out + at);
-            }
+HWY_INLINE void expect(const T* cell, std::size_t row, std::size_t plane) {
+    for (const T* const at : {cell + 3 * plane, cell + 4 * plane}) {
+        __builtin_prefetch(at + 2 * row, 0, 2); // for reading, locality of the second level
+        __builtin_prefetch(at - 3 * row, 0, 2);
+    }
 }
 
 // Fields and weights go by value below: stores cannot change them, so they stay in registers.
 
 /// 7 points for a row of two planes at once: the two cells are neighbours of each other, and a plane is
 /// read from the second-level cache twice, not three times. Rows go one by one, so that each plane is one
-/// stream from end to end: two rows at once are a quarter slower.
-template <class T, Stores stores>
-HWY_INLINE void update_two(Fields<T> f, Weights<T> weights, std::size_t first) {
+/// stream from end to end: two rows at once are a quarter slower. Not `both`: the first of the planes alone.
+template <class T, Stores stores, bool both>
+HWY_INLINE void update_7(Fields<T> f, Weights<T> weights, std::size_t first) {
     const hn::ScalableTag<T> d;
     const auto centre = hn::Set(d, weights.centre);
     const auto face = hn::Set(d, weights.face);
@@ -77,94 +58,128 @@ HWY_INLINE void update_two(Fields<T> f, Weights<T> weights, std::size_t first) {
     for (std::size_t x = 0; x < f.columns; x += hn::Lanes(d)) {
         const T* const a = f.in + first + x; // and b behind it
         const T* const b = a + plane;
-        // The next two planes, two rows further on: there is time for memory to answer.
-        expect(b + 2 * plane + 2 * row);
-        expect(b + 3 * plane + 2 * row);
+        if (begins_line<T>(x)) expect(a, row, plane);
 
         const auto at_a = hn::Load(d, a);
         const auto at_b = hn::Load(d, b);
         const auto value = [&](auto own, const T* cell, auto other, const T* outer_plane) HWY_ATTR {
+            const auto beside = hn::Add(hn::LoadU(d, cell - 1), hn::LoadU(d, cell + 1));
             const auto rows = hn::Add(hn::Load(d, cell - row), hn::Load(d, cell + row));
             const auto planes = hn::Add(hn::Load(d, outer_plane), other);
-            const auto faces = hn::Add(beside(d, cell), hn::Add(rows, planes));
+            const auto faces = hn::Add(beside, hn::Add(rows, planes));
             return hn::MulAdd(face, faces, hn::Mul(centre, own));
         };
         T* const to = f.out + first + x;
         put<stores>(value(at_a, a, at_b, a - plane), d, to);
-        put<stores>(value(at_b, b, at_a, b + plane), d, to + plane);
+        if constexpr (both) put<stores>(value(at_b, b, at_a, b + plane), d, to + plane);
     }
 }
 
-template <class T, Stores stores>
-void sweep_7(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
-    const std::size_t planes = b.first_plane + (b.last_plane - b.first_plane) / 2 * 2;
-    for (std::size_t z = b.first_plane; z < planes; z += 2)
-        for (std::size_t y = b.first_row; y < b.last_row; ++y)
-            update_two<T, stores>(f, weights, z * f.plane + y * f.row);
-    sweep_7_singly<T, stores>(f, weights,
-                              {.first_row = b.first_row,
-                               .last_row = b.last_row,
-                               .first_plane = planes,
-                               .last_plane = b.last_plane});
-    if constexpr (stores == Stores::streaming) hwy::FlushStream();
-}
-
-/// 27 points for some rows of a plane at once. The nine cells around one in its row and in the planes
-/// before and behind are added up by distance: itself (near), four next to it, four at its corners.
-/// These three sums serve the row itself and the rows above and below: 9 loads for each of ten rows
-/// are 11 for a cell instead of 27.
-template <class T, Stores stores>
-HWY_INLINE void update_rows(Fields<T> f, Weights<T> weights, std::size_t first, std::size_t rows) {
+/// 27 points for a row of two planes at once. Cells of one column of the cube of 27 share the weights of their
+/// distance in the plane across it. So with the sums over a cell, over its four neighbours by a face and its four by
+/// an edge in that plane, the result is own(x) + side(x - 1) + side(x + 1): one vector of `side` moves along the row
+/// instead of eight that are loaded again. 6 loads for a cell instead of 27, all of whole lines: others touch two each.
+/// Not `both`: the first of the planes alone.
+template <class T, Stores stores, bool both, class Lanes>
+HWY_INLINE void update_27(Fields<T> f, Weights<T> weights, std::size_t first, Lanes from_left,
+                          Lanes from_right) {
     const hn::ScalableTag<T> d;
+    using V = hn::Vec<hn::ScalableTag<T>>;
+    const std::size_t lanes = hn::Lanes(d);
+    const auto first_lane = hn::FirstN(d, 1);
+    const auto last_lane = hn::Not(hn::FirstN(d, lanes - 1));
     const auto centre = hn::Set(d, weights.centre);
     const auto face = hn::Set(d, weights.face);
     const auto edge = hn::Set(d, weights.edge);
     const auto corner = hn::Set(d, weights.corner);
+    const std::size_t row = f.row;
     const std::size_t plane = f.plane;
-    const auto planes = [&](const T* cell) HWY_ATTR {
-        return hn::Add(hn::LoadU(d, cell - plane), hn::LoadU(d, cell + plane));
+
+    const auto rows = [&](const T* cell) HWY_ATTR {
+        return hn::Add(hn::LoadU(d, cell - row), hn::LoadU(d, cell + row));
     };
-    for (std::size_t x = 0; x < f.columns; x += hn::Lanes(d)) {
-        const T* cell = f.in + first + x - f.row;
-        T* to = f.out + first + x;
-        auto near_above = hn::Load(d, cell);
-        auto next_above = hn::Add(beside(d, cell), planes(cell));
-        auto corner_above = hn::Add(planes(cell - 1), planes(cell + 1));
-        cell += f.row;
-        auto near = hn::Load(d, cell);
-        auto next = hn::Add(beside(d, cell), planes(cell));
-        auto corners = hn::Add(planes(cell - 1), planes(cell + 1));
-        for (std::size_t y = 0; y < rows; ++y) {
-            expect(cell + 2 * plane + 2 * f.row);
-            cell += f.row;
-            const auto near_below = hn::Load(d, cell);
-            const auto next_below = hn::Add(beside(d, cell), planes(cell));
-            const auto corner_below = hn::Add(planes(cell - 1), planes(cell + 1));
-            const auto faces = hn::Add(next, hn::Add(near_above, near_below));
-            const auto edges = hn::Add(corners, hn::Add(next_above, next_below));
-            auto value = hn::Mul(centre, near);
-            value = hn::MulAdd(face, faces, value);
-            value = hn::MulAdd(edge, edges, value);
-            value = hn::MulAdd(corner, hn::Add(corner_above, corner_below), value);
-            put<stores>(value, d, to);
-            to += f.row;
-            near_above = near;
-            next_above = next;
-            corner_above = corners;
-            near = near_below;
-            next = next_below;
-            corners = corner_below;
-        }
+    // Of a vector of plane a, and of plane b behind it.
+    const auto sums = [&](const T* a, V& own_a, V& side_a, V& own_b, V& side_b) HWY_ATTR {
+        const T* const b = a + plane;
+        const auto at_a = hn::LoadU(d, a);
+        const auto at_b = hn::LoadU(d, b);
+        const auto rows_a = rows(a);
+        const auto rows_b = rows(b);
+        const auto weigh = [&](auto at, auto rows_at, auto other, auto rows_other,
+                               const T* outer_plane, V& own, V& side) HWY_ATTR {
+            const auto faces = hn::Add(rows_at, hn::Add(hn::LoadU(d, outer_plane), other));
+            const auto edges = hn::Add(rows(outer_plane), rows_other);
+            own = hn::MulAdd(edge, edges, hn::MulAdd(face, faces, hn::Mul(centre, at)));
+            side = hn::MulAdd(corner, edges, hn::MulAdd(edge, faces, hn::Mul(face, at)));
+        };
+        weigh(at_a, rows_a, at_b, rows_b, a - plane, own_a, side_a);
+        if constexpr (both) weigh(at_b, rows_b, at_a, rows_a, b + plane, own_b, side_b);
+    };
+    const T* const in = f.in + first;
+    T* const out = f.out + first;
+    auto own_a = hn::Zero(d);
+    auto own_b = hn::Zero(d);
+    auto left_a = hn::Zero(d); // its first lane is what the first cell has on its left
+    auto left_b = hn::Zero(d);
+    sums(in - 1, own_a, left_a, own_b, left_b);
+    auto side_a = hn::Zero(d);
+    auto side_b = hn::Zero(d);
+    sums(in, own_a, side_a, own_b, side_b);
+    auto right_a = hn::TableLookupLanes(side_a, from_right);
+    auto right_b = hn::TableLookupLanes(side_b, from_right);
+    for (std::size_t x = 0; x < f.columns; x += lanes) {
+        if (begins_line<T>(x)) expect(in + x, row, plane);
+        auto next_own_a = hn::Zero(d);
+        auto next_own_b = hn::Zero(d);
+        auto next_a = hn::Zero(d);
+        auto next_b = hn::Zero(d);
+        sums(in + x + lanes, next_own_a, next_a, next_own_b, next_b);
+        const auto step = [&](V& own, V& side, V& left, V& right, V next_own, V next,
+                              T* to) HWY_ATTR {
+            const auto turned_left = hn::TableLookupLanes(side, from_left);
+            const auto turned_right = hn::TableLookupLanes(next, from_right);
+            const auto sides = hn::Add(hn::IfThenElse(first_lane, left, turned_left),
+                                       hn::IfThenElse(last_lane, turned_right, right));
+            put<stores>(hn::Add(own, sides), d, to);
+            own = next_own;
+            side = next;
+            left = turned_left;
+            right = turned_right;
+        };
+        step(own_a, side_a, left_a, right_a, next_own_a, next_a, out + x);
+        if constexpr (both)
+            step(own_b, side_b, left_b, right_b, next_own_b, next_b, out + x + plane);
     }
+}
+
+/// Calls update(first cell, both) for each row of pairs of planes, and of the one that pairs may leave over.
+template <class T, class Update>
+HWY_INLINE void for_each_pair(const Fields<T>& f, const Block& b, const Update& update) {
+    const std::size_t pairs_end = b.first_plane + (b.last_plane - b.first_plane) / 2 * 2;
+    for (std::size_t z = b.first_plane; z < pairs_end; z += 2)
+        for (std::size_t y = b.first_row; y < b.last_row; ++y)
+            update(z * f.plane + y * f.row, std::true_type{});
+    for (std::size_t y = b.first_row; pairs_end < b.last_plane && y < b.last_row; ++y)
+        update(pairs_end * f.plane + y * f.row, std::false_type{});
+}
+
+template <class T, Stores stores>
+void sweep_7(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
+    for_each_pair(f, b, [&](std::size_t first, auto both) HWY_ATTR {
+        update_7<T, stores, decltype(both)::value>(f, weights, first);
+    });
+    if constexpr (stores == Stores::streaming) hwy::FlushStream();
 }
 
 template <class T, Stores stores>
 void sweep_27(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
-    constexpr std::size_t at_once = 8; // 20% faster than four
-    for (std::size_t z = b.first_plane; z < b.last_plane; ++z)
-        for (std::size_t y = b.first_row; y < b.last_row; y += at_once)
-            update_rows<T, stores>(f, weights, z * f.plane + y * f.row,
-                                   y + at_once < b.last_row ? at_once : b.last_row - y);
+    const hn::ScalableTag<T> d;
+    const std::size_t lanes = hn::Lanes(d);
+    const auto from_left = hn::SetTableIndices(d, rotation<T>(lanes, lanes - 1).data());
+    const auto from_right = hn::SetTableIndices(d, rotation<T>(lanes, 1).data());
+    for_each_pair(f, b, [&](std::size_t first, auto both) HWY_ATTR {
+        update_27<T, stores, decltype(both)::value>(f, weights, first, from_left, from_right);
+    });
     if constexpr (stores == Stores::streaming) hwy::FlushStream();
 }
 

@@ -8,4 +8,8 @@ namespace assay::stencil {
 /// Through the caches, or past them.
 enum class Stores : std::uint8_t { plain, streaming };
 
+constexpr const char* name_of(Stores stores) {
+    return stores == Stores::plain ? "plain" : "streaming";
+}
+
 } // namespace assay::stencil

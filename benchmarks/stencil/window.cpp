@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "chosen.hpp"
 #include "window_data.hpp"
 #include "window_kernels.hpp"
 
@@ -52,14 +53,12 @@ private:
     static constexpr std::size_t granule = 512 / sizeof(T); // a multiple of every vector
 
     void choose_loop(const Context& context) {
-        const auto best = host::fastest_of(window_loops<T>(), [&](const auto& way) {
+        const auto best = chosen(window_loops<T>(), context, [&](const auto& way) {
             average_ = way.average;
             run();
         });
         average_ = best.average;
         lanes_ = best.lanes;
-        context.setting("isa", best.instructions);
-        context.setting("stores", best.stores == Stores::plain ? "plain" : "streaming");
         context.setting("sums", window_ <= longest_direct ? "direct" : "running");
     }
     double bound() const {
@@ -90,14 +89,15 @@ public:
         .question = "How fast does this host compute moving averages over a long series?",
         .method = "The mean of every window of a series of uniform random numbers, out of place, "
                   "as in trading signals and filters. Windows up to 8 are summed directly; longer "
-                  "ones advance a vector at a time by what enters less what leaves, restarted "
-                  "every four windows, so that the work does not depend on the length and rounding "
-                  "errors do not accumulate. The fastest instruction set and kind of stores in a "
-                  "short trial are used. Every mean is compared with a compensated running sum.",
+                  "ones advance a vector at a time by what enters less what leaves, added up from "
+                  "lane to lane, and restart every four windows, so that the work does not depend "
+                  "on the length and rounding errors do not accumulate. The fastest instruction "
+                  "set and kind of stores in a trial on the case's own series are used; the "
+                  "setting `trial` says how far the others were behind. Every mean is compared "
+                  "with a compensated running sum.",
         .caveats = "Bytes count series and means once, the least traffic beyond the caches; "
                    "reading a line before writing it is not counted. On a core with the memory to "
-                   "itself, arithmetic (direct sums) or passes within the first-level cache "
-                   "(running sums) can be the limit. A window of 1 is a copy.",
+                   "itself, arithmetic can be the limit. A window of 1 is a copy.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .bound = Bound::memory,

@@ -11,11 +11,11 @@
 #include "window_kernels.hpp"
 
 #include "host/targets.hpp"
+#include "lanes.hpp"
 
 #include <hwy/cache_control.h>
 
 #include <algorithm>
-#include <array>
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::stencil::HWY_NAMESPACE {
@@ -58,46 +58,67 @@ void average_short(const T* in, T* out, std::size_t first, std::size_t last, std
         put<stores>(hn::Mul(share, sums(d, in + i, window)), d, out + i);
 }
 
-/// How the sums change over the next vector: for each of `count` elements the sum over a vector's
-/// length of what comes in less what leaves. Doubling adds up log2(lanes) times.
-template <class T>
-HWY_INLINE void changes(const T* in, std::size_t window, std::size_t count, T* to) {
-    const hn::ScalableTag<T> d;
+/// The sum of `count` elements, in every lane; reads on to the end of a vector.
+template <class D, class T>
+HWY_INLINE auto sum_of(D d, const T* in, std::size_t count) {
     const std::size_t lanes = hn::Lanes(d);
-    const std::size_t end = count + lanes;
-    // Memory is asked while the sums of the part before are made, for the second-level cache; addresses
-    // behind the series do nothing.
-    constexpr std::size_t ahead = 16384 / sizeof(T);
-    for (std::size_t i = 0; i < end; i += lanes) {
-        __builtin_prefetch(in + i + window + ahead, 0,
-                           2); // for reading, locality of the second level
-        hn::StoreU(hn::Sub(hn::LoadU(d, in + i + window), hn::LoadU(d, in + i)), d, to + i);
+    auto even = hn::Zero(d);
+    auto odd = hn::Zero(d);
+    std::size_t i = 0;
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+        even = hn::Add(even, hn::LoadU(d, in + i));
+        odd = hn::Add(odd, hn::LoadU(d, in + i + lanes));
     }
-    // In place from the front: what is read ahead is of the level before.
-    for (std::size_t reach = 1; reach < lanes; reach *= 2)
-        for (std::size_t i = 0; i < end; i += lanes)
-            hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, to + i + reach)), d, to + i);
+    for (; i < count; i += lanes)
+        odd = hn::Add(odd, hn::IfThenElseZero(hn::FirstN(d, std::min(lanes, count - i)),
+                                              hn::LoadU(d, in + i)));
+    return hn::SumOfLanes(d, hn::Add(even, odd));
 }
 
+/// A vector of sums at a time: what comes in less what leaves, added up from lane to lane in log2(lanes) steps within
+/// registers, and on top of it the sum where the vector begins.
 template <class T, Stores stores>
 void average_long(const T* in, T* out, std::size_t first, std::size_t last, std::size_t window) {
     const hn::ScalableTag<T> d;
     const std::size_t lanes = hn::Lanes(d);
     const auto share = hn::Set(d, T{1} / static_cast<T>(window));
-    constexpr std::size_t at_once = 1024; // changes: 4 or 8 KiB stay in the first-level cache
-    std::array<T, at_once + window_margin<T>> change{};
+    const auto turn = [&](std::size_t by) HWY_ATTR {
+        return hn::SetTableIndices(d, rotation<T>(lanes, lanes - by % lanes).data());
+    };
+    const auto by_1 = turn(1); // The longest vectors have 64 lanes.
+    const auto by_2 = turn(2);
+    const auto by_4 = turn(4);
+    const auto by_8 = turn(8);
+    const auto by_16 = turn(16);
+    const auto by_32 = turn(32);
+    const hn::RebindToSigned<hn::ScalableTag<T>> index;
+    const auto last_lane =
+        hn::IndicesFromVec(d, hn::Set(index, static_cast<hn::TFromD<decltype(index)>>(lanes - 1)));
+    // Each lane goes `reach` further on; there are zeros before the first.
+    const auto moved = [&](auto v, auto table, std::size_t reach) HWY_ATTR {
+        return hn::IfThenElseZero(hn::Not(hn::FirstN(d, reach)), hn::TableLookupLanes(v, table));
+    };
     const std::size_t block = window_block<T>(window);
     for (std::size_t start = first; start < last; start += block) {
         const std::size_t end = std::min(start + block, last);
-        auto sum = sums(d, in + start, window);
-        put<stores>(hn::Mul(share, sum), d, out + start);
-        for (std::size_t i = start; i + lanes < end; i += at_once) {
-            const std::size_t count = std::min(at_once, end - lanes - i);
-            changes(in + i, window, count, change.data());
-            for (std::size_t k = 0; k < count; k += lanes) {
-                sum = hn::Add(sum, hn::LoadU(d, change.data() + k));
-                put<stores>(hn::Mul(share, sum), d, out + i + k + lanes);
+        auto sum = sum_of(d, in + start, window);
+        for (std::size_t i = start; i < end; i += lanes) {
+            // Twice, because a request is dropped when too many are on their way. Addresses behind the series do
+            // nothing.
+            if (begins_line<T>(i)) {
+                const T* const next = in + i + window;
+                __builtin_prefetch(next + 8192 / sizeof(T), 0, 2); // for the second-level cache
+                __builtin_prefetch(next + 2048 / sizeof(T), 0, 2);
             }
+            auto change = hn::Sub(hn::LoadU(d, in + i + window), hn::Load(d, in + i));
+            if (lanes > 1) change = hn::Add(change, moved(change, by_1, 1));
+            if (lanes > 2) change = hn::Add(change, moved(change, by_2, 2));
+            if (lanes > 4) change = hn::Add(change, moved(change, by_4, 4));
+            if (lanes > 8) change = hn::Add(change, moved(change, by_8, 8));
+            if (lanes > 16) change = hn::Add(change, moved(change, by_16, 16));
+            if (lanes > 32) change = hn::Add(change, moved(change, by_32, 32));
+            put<stores>(hn::Mul(share, hn::Add(sum, moved(change, by_1, 1))), d, out + i);
+            sum = hn::Add(sum, hn::TableLookupLanes(change, last_lane));
         }
     }
 }
