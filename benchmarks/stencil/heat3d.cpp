@@ -95,8 +95,9 @@ public:
                   "random numbers: a 7-point or 27-point stencil. Each thread sweeps its own "
                   "planes, two at a time, in tiles of rows of which a few planes stay in the "
                   "second-level cache; 27 points are three columns of nine, of which two are the "
-                  "sum that moves along the row. The fastest instruction set and kind of stores in "
-                  "a trial on the case's own grid are used; the setting `trial` says how far the "
+                  "sum that moves along the row. The fastest instruction set, kind of stores and "
+                  "number of requests for a line in a trial on the case's own grid are used; the "
+                  "setting `trial` says how far the "
                   "others were behind. Every cell is compared with a scalar fp64 recomputation.",
         .caveats = "Bytes count each grid once, one read and one write per cell: the least traffic "
                    "beyond the caches. Reading a line before writing it is not counted, so the "

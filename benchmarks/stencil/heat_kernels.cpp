@@ -33,13 +33,22 @@ HWY_INLINE void put(V value, D d, T* to) {
 
 /// Asks for lines of the two planes that a pair of planes needs next, into the second-level cache: the first
 /// level's few outstanding misses would be the limit. A request is dropped when all of these are busy with lines
-/// that come from the second level, so each line is asked for again, five rows later. Addresses that are not there
-/// do nothing.
-template <class T>
+/// that come from the second level, so each line is asked for again some rows later. More requests help where memory
+/// answers late, with all cores at work, and cost time where it does not. Addresses that are not there do nothing.
+template <unsigned requests, class T>
 HWY_INLINE void expect(const T* cell, std::size_t row, std::size_t plane) {
     for (const T* const at : {cell + 3 * plane, cell + 4 * plane}) {
         __builtin_prefetch(at + 2 * row, 0, 2); // for reading, locality of the second level
-        __builtin_prefetch(at - 3 * row, 0, 2);
+        if constexpr (requests <= 3) __builtin_prefetch(at - 3 * row, 0, 2);
+        if constexpr (requests == 5) {
+            __builtin_prefetch(at - row, 0, 2);
+            __builtin_prefetch(at - 4 * row, 0, 2);
+            __builtin_prefetch(at - 2 * plane + 6 * row, 0, 2);
+        }
+    }
+    if constexpr (requests >= 3) { // the next rows of this pair, into the first level
+        __builtin_prefetch(cell + plane + 3 * row, 0, 3);
+        __builtin_prefetch(cell + 2 * plane + 2 * row, 0, 3);
     }
 }
 
@@ -48,7 +57,7 @@ HWY_INLINE void expect(const T* cell, std::size_t row, std::size_t plane) {
 /// 7 points for a row of two planes at once: the two cells are neighbours of each other, and a plane is
 /// read from the second-level cache twice, not three times. Rows go one by one, so that each plane is one
 /// stream from end to end: two rows at once are a quarter slower. Not `both`: the first of the planes alone.
-template <class T, Stores stores, bool both>
+template <class T, Stores stores, unsigned requests, bool both>
 HWY_INLINE void update_7(Fields<T> f, Weights<T> weights, std::size_t first) {
     const hn::ScalableTag<T> d;
     const auto centre = hn::Set(d, weights.centre);
@@ -58,7 +67,7 @@ HWY_INLINE void update_7(Fields<T> f, Weights<T> weights, std::size_t first) {
     for (std::size_t x = 0; x < f.columns; x += hn::Lanes(d)) {
         const T* const a = f.in + first + x; // and b behind it
         const T* const b = a + plane;
-        if (begins_line<T>(x)) expect(a, row, plane);
+        if (begins_line<T>(x)) expect<requests>(a, row, plane);
 
         const auto at_a = hn::Load(d, a);
         const auto at_b = hn::Load(d, b);
@@ -80,7 +89,7 @@ HWY_INLINE void update_7(Fields<T> f, Weights<T> weights, std::size_t first) {
 /// an edge in that plane, the result is own(x) + side(x - 1) + side(x + 1): one vector of `side` moves along the row
 /// instead of eight that are loaded again. 6 loads for a cell instead of 27, all of whole lines: others touch two each.
 /// Not `both`: the first of the planes alone.
-template <class T, Stores stores, bool both, class Lanes>
+template <class T, Stores stores, unsigned requests, bool both, class Lanes>
 HWY_INLINE void update_27(Fields<T> f, Weights<T> weights, std::size_t first, Lanes from_left,
                           Lanes from_right) {
     const hn::ScalableTag<T> d;
@@ -128,7 +137,7 @@ HWY_INLINE void update_27(Fields<T> f, Weights<T> weights, std::size_t first, La
     auto right_a = hn::TableLookupLanes(side_a, from_right);
     auto right_b = hn::TableLookupLanes(side_b, from_right);
     for (std::size_t x = 0; x < f.columns; x += lanes) {
-        if (begins_line<T>(x)) expect(in + x, row, plane);
+        if (begins_line<T>(x)) expect<requests>(in + x, row, plane);
         auto next_own_a = hn::Zero(d);
         auto next_own_b = hn::Zero(d);
         auto next_a = hn::Zero(d);
@@ -163,22 +172,23 @@ HWY_INLINE void for_each_pair(const Fields<T>& f, const Block& b, const Update& 
         update(pairs_end * f.plane + y * f.row, std::false_type{});
 }
 
-template <class T, Stores stores>
+template <class T, Stores stores, unsigned requests>
 void sweep_7(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
     for_each_pair(f, b, [&](std::size_t first, auto both) HWY_ATTR {
-        update_7<T, stores, decltype(both)::value>(f, weights, first);
+        update_7<T, stores, requests, decltype(both)::value>(f, weights, first);
     });
     if constexpr (stores == Stores::streaming) hwy::FlushStream();
 }
 
-template <class T, Stores stores>
+template <class T, Stores stores, unsigned requests>
 void sweep_27(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
     const hn::ScalableTag<T> d;
     const std::size_t lanes = hn::Lanes(d);
     const auto from_left = hn::SetTableIndices(d, rotation<T>(lanes, lanes - 1).data());
     const auto from_right = hn::SetTableIndices(d, rotation<T>(lanes, 1).data());
     for_each_pair(f, b, [&](std::size_t first, auto both) HWY_ATTR {
-        update_27<T, stores, decltype(both)::value>(f, weights, first, from_left, from_right);
+        update_27<T, stores, requests, decltype(both)::value>(f, weights, first, from_left,
+                                                              from_right);
     });
     if constexpr (stores == Stores::streaming) hwy::FlushStream();
 }
@@ -193,10 +203,13 @@ void add_sweeps(host::Target<HWY_TARGET> target, Neighbours neighbours,
                 std::vector<HeatSweep<T>>& to) {
     using namespace HWY_NAMESPACE;
     const bool all = neighbours == Neighbours::all;
-    to.push_back({target.name, neighbours, Stores::plain,
-                  all ? &sweep_27<T, Stores::plain> : &sweep_7<T, Stores::plain>});
-    to.push_back({target.name, neighbours, Stores::streaming,
-                  all ? &sweep_27<T, Stores::streaming> : &sweep_7<T, Stores::streaming>});
+    const auto add = [&](Stores stores, unsigned requests, Sweep<T> faces, Sweep<T> cube) {
+        to.push_back({target.name, neighbours, stores, requests, all ? cube : faces});
+    };
+    add(Stores::plain, 2, &sweep_7<T, Stores::plain, 2>, &sweep_27<T, Stores::plain, 2>);
+    constexpr auto streaming = Stores::streaming;
+    add(streaming, 2, &sweep_7<T, streaming, 2>, &sweep_27<T, streaming, 2>);
+    add(streaming, all ? 3 : 5, &sweep_7<T, streaming, 5>, &sweep_27<T, streaming, 3>);
 }
 
 } // namespace assay::stencil

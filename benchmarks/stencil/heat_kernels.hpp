@@ -37,6 +37,7 @@ struct HeatSweep {
     const char* instructions; ///< sse4, avx2, avx512, neon, sve, sve2, or scalar
     Neighbours neighbours;
     Stores stores;
+    unsigned requests; ///< for each line that comes from memory
     Sweep<T> sweep;
 };
 
