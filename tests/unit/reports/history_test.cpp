@@ -156,6 +156,24 @@ TEST_F(HistoryTest, FirmwareIsACause) {
     }
 }
 
+TEST_F(HistoryTest, AChosenKernelIsACauseAndHowFarOthersWereBehindIsNot) {
+    measure("m-1", 0, 10);
+    measure("m-1", 10, 22, 0.95);
+    auto& settings = fleet.collection.settings;
+    settings.clear();
+    for (auto& seen : fleet.collection.observations) {
+        settings.push_back({{"isa", std::string{seen.run < 10 ? "avx512" : "avx2"}},
+                            {"trial", "sse4 1." + std::to_string(seen.run)}});
+        seen.settings = static_cast<std::uint32_t>(settings.size() - 1);
+    }
+    const auto history = made();
+    for (const auto& series : history.groups.at(0).series) {
+        ASSERT_THAT(series.change_points, SizeIs(1)) << series.identity;
+        ASSERT_THAT(series.change_points[0].facts, SizeIs(1));
+        EXPECT_EQ(series.change_points[0].facts[0].name, "setting.isa");
+    }
+}
+
 TEST_F(HistoryTest, TagsCanMakeTheGroups) {
     measure("m-1", 0, 6);
     measure("m-2", 0, 6);
