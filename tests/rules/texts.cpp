@@ -68,8 +68,8 @@ const Names names{"PCIe",        "PCI",    "ACS",    "BIOS",      "IOMMU",  "Inf
                   "FFT",         "FLOP",   "FMA",    "GEMM",      "GPU",    "HTML",    "Holm",
                   "Hochberg",    "JSON",   "Jones",  "Lennard",   "MIG",    "NUMA",    "UTC",
                   "Markdown",    "NVLink", "ResNet", "Roofline",  "STREAM", "stencil", "p",
-                  "Transformer", "Welch",  "Wilks",  "assay",     "logs",   "p50",     "p99",
-                  "t",           "top",    "x"};
+                  "Transformer", "UNet",   "Welch",  "Wilks",     "assay",  "logs",    "p50",
+                  "p99",         "t",      "top",    "x"};
 
 /// Of what benchmarks say: formulas, who they are by, precisions, libraries.
 const Names formulas{"A",        "Daly", "GB",   "ZeRO",      "KV",       "Korthikanti", "Bx",

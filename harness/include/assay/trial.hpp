@@ -7,6 +7,7 @@
 #include "assay/host.hpp"
 #include "assay/text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -38,7 +39,7 @@ std::string others_of(const Trial& trial, Name&& name) {
 /// earlier ones, so that every process makes the same choice.
 template <class Run>
 Trial try_in_turns(std::size_t candidates, Run&& run) {
-    constexpr double enough = 0.25;          // seconds
+    const double enough = std::max(0.15, 0.03 * static_cast<double>(candidates)); // seconds
     constexpr double shortest_pass = 100e-6; // seconds; the clock is read in 50 ns
     constexpr double clearly = 0.97;         // of the time: equal passes differ by 1 or 2%
     constexpr int least = 4;                 // rounds, as many forward as backward
