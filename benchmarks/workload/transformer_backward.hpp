@@ -213,7 +213,7 @@ private:
         else
             steps_.add(dnnl::matmul{plan},
                        {{DNNL_ARG_SRC, of}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, gradient}});
-        const auto of_result = [=, this, &of](std::size_t column) {
+        const auto of_result = [=, &of](std::size_t column) {
             return [=, &of](auto t) { return of.element(t * results + column); };
         };
         const auto of_weights = plans_.weights(from, to);
