@@ -65,27 +65,30 @@ std::optional<double> latency_between(int one, int other) {
             if (spins % 1024 == 0 && std::chrono::steady_clock::now() > give_up) return false;
         return true;
     };
-    const std::jthread echo{[&] {
-        stay_on(other);
-        for (int i = 0; i < groups * trips; ++i) {
-            if (!reaches(2 * i + 1)) return;
-            ball.value.store(2 * i + 2, std::memory_order_release);
-        }
-    }};
     std::optional<double> best;
-    const std::jthread caller{[&] {
-        stay_on(one);
-        for (int group = 0; group < groups; ++group) {
-            const auto begun = std::chrono::steady_clock::now();
-            for (int i = group * trips; i < (group + 1) * trips; ++i) {
-                ball.value.store(2 * i + 1, std::memory_order_release);
-                if (!reaches(2 * i + 2)) return;
+    {
+        const std::jthread echo{[&] {
+            stay_on(other);
+            for (int i = 0; i < groups * trips; ++i) {
+                if (!reaches(2 * i + 1)) return;
+                ball.value.store(2 * i + 2, std::memory_order_release);
             }
-            const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
-            const double seconds = taken.count() / (2 * trips);
-            best = std::min(best.value_or(seconds), seconds);
-        }
-    }};
+        }};
+        const std::jthread caller{[&] {
+            stay_on(one);
+            for (int group = 0; group < groups; ++group) {
+                const auto begun = std::chrono::steady_clock::now();
+                for (int i = group * trips; i < (group + 1) * trips; ++i) {
+                    ball.value.store(2 * i + 1, std::memory_order_release);
+                    if (!reaches(2 * i + 2)) return;
+                }
+                const std::chrono::duration<double> taken =
+                    std::chrono::steady_clock::now() - begun;
+                const double seconds = taken.count() / (2 * trips);
+                best = std::min(best.value_or(seconds), seconds);
+            }
+        }};
+    } // both have ended
     return best;
 }
 

@@ -17,6 +17,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -236,8 +237,10 @@ TEST(Neighbours, CpusThatMoveInTheWindowDisturbIt) {
 }
 
 TEST(Neighbours, MessagesBetweenCpusTakeNanoseconds) {
-    const auto seconds = core_latency();
-    if (!seconds) GTEST_SKIP() << "one CPU, or others hold the second";
+    if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one CPU";
+    std::optional<double> seconds; // not where other programs hold the second CPU all the time
+    for (int tries = 0; tries < 100 && !seconds; ++tries) seconds = core_latency();
+    ASSERT_TRUE(seconds);
     EXPECT_GT(*seconds, 1e-9);
     EXPECT_LT(*seconds, 1e-3);
 }
