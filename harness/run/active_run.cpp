@@ -226,14 +226,14 @@ std::vector<message::Result> ActiveRun::measure_beside_probes(const std::vector<
                                return is_parallel(errand.planned, machine_);
                            });
     const auto probe = [&] {
-        return std::pair{uses_cpus ? core_latency() : std::nullopt,
+        return std::pair{uses_cpus || uses_memory ? core_latency() : std::nullopt,
                          uses_memory ? probe_->measure() : std::nullopt};
     };
     const auto before = probe();
     auto attempts = dispatcher_.measure(errands);
     const auto after = probe();
     for (auto& attempt : attempts)
-        if (!attempt.result.replicas.empty())
+        if (uses_cpus && !attempt.result.replicas.empty())
             judge_placement(attempt.replica().telemetry, before.first, after.first);
     if (!before.second || !after.second) return attempts;
     for (const auto& [latency, rate] : {before, after})
