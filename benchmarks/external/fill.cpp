@@ -8,7 +8,7 @@
 namespace assay::external {
 namespace {
 
-constexpr int most_placeholders = 1000; // in one text, those of words in words included
+constexpr int most_replacements = 1000; // in one text, those of words in words included
 
 } // namespace
 
@@ -50,7 +50,7 @@ std::string Fill::filled(const std::string& from, int& left) const {
 }
 
 std::string Fill::text(const std::string& from) const {
-    int left = most_placeholders;
+    int left = most_replacements;
     return filled(from, left);
 }
 

@@ -30,7 +30,7 @@ public:
 
 private:
     const Arguments* word(const std::string& name) const;
-    /// `left`: placeholders that may still be replaced, so that words in words end.
+    /// `left`: how many may still be replaced, so that words that contain each other end.
     std::string filled(const std::string& from, int& left) const;
     std::string one(const std::string& name, int& left) const;
 

@@ -19,14 +19,7 @@ enum class Which : std::int8_t {
     res5_3x3 = 22,
 };
 
-/// The layers, each as often as it occurs.
-std::vector<Layer> layers_of(Which which) {
-    if (which != Which::all) return {resnet50.at(static_cast<std::size_t>(which))};
-    std::vector<Layer> layers;
-    for (const Layer& layer : resnet50)
-        layers.insert(layers.end(), static_cast<std::size_t>(layer.count), layer);
-    return layers;
-}
+std::vector<Layer> layers_of(Which which) { return layers_of(resnet50, place_of(which)); }
 
 class Convolutions : public LayersInOrder {
 public:

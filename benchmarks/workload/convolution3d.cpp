@@ -10,12 +10,7 @@ namespace {
 enum class Which : std::int8_t { all = -1, enc0 = 1, enc2 = 5, enc3_down = 6, enc4 = 9, dec3 = 13 };
 
 std::vector<Layer> layers_of(Which which, std::int64_t patch) {
-    const auto network = unet3d(patch);
-    if (which != Which::all) return {network.at(static_cast<std::size_t>(which))};
-    std::vector<Layer> layers;
-    for (const Layer& layer : network)
-        layers.insert(layers.end(), static_cast<std::size_t>(layer.count), layer);
-    return layers;
+    return layers_of(unet3d(patch), place_of(which));
 }
 
 class Convolutions3d : public LayersInOrder {

@@ -4,7 +4,10 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace assay::workload {
 
@@ -51,5 +54,22 @@ private:
         return edge * edge * (dims == 3 ? edge : 1);
     }
 };
+
+/// Of a choice of layers by their place, in which -1 is all.
+template <class Which>
+std::optional<std::size_t> place_of(Which which) {
+    if (which == Which::all) return {};
+    return static_cast<std::size_t>(which);
+}
+
+/// The layer at this place of a network, or all of them, each as often as it occurs.
+template <class Network>
+std::vector<Layer> layers_of(const Network& network, std::optional<std::size_t> place) {
+    if (place) return {network.at(*place)};
+    std::vector<Layer> layers;
+    for (const Layer& layer : network)
+        layers.insert(layers.end(), static_cast<std::size_t>(layer.count), layer);
+    return layers;
+}
 
 } // namespace assay::workload

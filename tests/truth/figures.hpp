@@ -10,6 +10,17 @@
 
 namespace assay::truth {
 
+/// A share, counted.
+struct Count {
+    double yes = 0;
+    double all = 0;
+    void add(bool is) {
+        yes += is ? 1 : 0;
+        ++all;
+    }
+    double share() const { return all == 0 ? 0 : yes / all; }
+};
+
 struct Figure {
     std::string what;
     double value = 0; ///< a share, 0..1

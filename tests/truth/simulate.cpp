@@ -114,17 +114,6 @@ bool called(const report::Contrast& contrast) {
            contrast.outcome == report::ContrastOutcome::worse;
 }
 
-/// A share, counted.
-struct Count {
-    double yes = 0;
-    double all = 0;
-    void add(bool is) {
-        yes += is ? 1 : 0;
-        ++all;
-    }
-    double share() const { return all == 0 ? 0 : yes / all; }
-};
-
 std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Design& design,
                              const Simulation& simulation) {
     Table table{recorded, design, simulation.seed};

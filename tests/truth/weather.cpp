@@ -179,17 +179,6 @@ report::Collection measure(const Neighbours& world, const Design& design,
     return collection;
 }
 
-/// A share, counted.
-struct Count {
-    double yes = 0;
-    double all = 0;
-    void add(bool is) {
-        yes += is ? 1 : 0;
-        ++all;
-    }
-    double share() const { return all == 0 ? 0 : yes / all; }
-};
-
 std::vector<Figure> simulate(const Neighbours& world, const Design& design, std::size_t tables,
                              Random& random) {
     Count called;
