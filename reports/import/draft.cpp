@@ -282,8 +282,11 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
             return fail(fmt::format("--started {}: write it as 2026-01-31T12:34:56Z",
                                     json::show_text(options_.started)));
         run.started = moment->utc;
-        // The file's end belongs to its own start.
-        if (run.ended < run.started) run.ended.clear();
+    }
+    if (!run.ended.empty() && run.ended < run.started) {
+        // With --started the file's end belongs to another start, and is silently left out.
+        if (options_.started.empty()) note("its end lies before its start and was left out");
+        run.ended.clear();
     }
     if (std::ranges::any_of(cases_, [](const auto& c) { return c.result.place.kind == "unknown"; }))
         import_.unknown.emplace_back("--place");

@@ -5,6 +5,7 @@
 
 #include "import/figures.hpp"
 #include "imports.hpp"
+#include "record/check.hpp"
 #include "record/convert.hpp"
 
 #include <fmt/format.h>
@@ -202,6 +203,13 @@ TEST(ImportIor, WithoutASummaryOrWithATimeLimitThereAreNoAmounts) {
     EXPECT_EQ(record::identity(random.cases[0]), std::string{ior} + " order=random");
     EXPECT_THAT(unread(changed(text, "1024.0 POSIX", "1024.0 x POSIX")),
                 Contains(Field(&NotUnderstood::reason, HasSubstr("values under"))));
+}
+
+TEST(ImportIor, AnEndBeforeTheStartIsLeftOut) {
+    const auto run = run_of(changed(file("written_ior.txt"), "Jan 31 12:35:10", "Jan 31 11:35:10"));
+    EXPECT_EQ(run.started, "2026-01-31T12:34:56Z");
+    EXPECT_EQ(run.ended, "");
+    EXPECT_THAT(record::check_summaries(run), IsEmpty());
 }
 
 TEST(ImportMdtest, PhasesThatWereNotRunAreNoZero) {
