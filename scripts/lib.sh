@@ -75,6 +75,10 @@ need_to_test_all() {
     need_command ffmpeg ffmpeg
     need_command ucx_perftest ucx-utils
     need_command clang-tidy-19 clang-tidy-19
+    need_command ld.lld-19 lld-19 # these four compile the module hip
+    need_command clang-offload-bundler-19 clang-tools-19
+    need_header hip/hip_runtime.h libamdhip64-dev
+    compgen -G '/usr/lib/*/amdgcn/bitcode/ockl.bc' >/dev/null || missing+=(rocm-device-libs)
     need_command ip iproute2 # these for hosts in namespaces
     need_command nsenter util-linux
     need_command sshd openssh-server

@@ -8,6 +8,7 @@
 #include "device/output.hpp"
 #include "device/place.hpp"
 #include "device/trial.hpp"
+#include "device/warp.cuh"
 #include "device/worst.cuh"
 
 #include <assay/define.hpp>

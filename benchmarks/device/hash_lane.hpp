@@ -25,7 +25,7 @@ struct HashLane {
         const std::size_t here = bytes - first < block ? bytes - first : block;
         const std::uint64_t* const at = words + first / word;
         std::uint64_t hash = assay::detail::hash_factor * (lane + 1);
-#ifdef __CUDA_ARCH__ // several loads on their way at once
+#ifdef ASSAY_ON_DEVICE // several loads on their way at once
 #pragma unroll 8
 #endif
         for (std::size_t k = lane; k < here / word; k += assay::detail::hash_lanes)

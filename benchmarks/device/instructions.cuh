@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is written as PTX, because CUDA C++ has no word for it, and dynamic shared memory: each by nvcc, or by the
-// host's compiler on the device of tests/device_on_cpu. For .cu files.
+// What is written as PTX, because CUDA C++ has no word for it, and dynamic shared memory. Other compilers bring
+// `device_words`: clang for HIP (hip/words.hpp), the host's on the device of tests/device_on_cpu. For .cu files.
 
 #pragma once
+
+#include "device/mma.hpp"
+
+#include <assay/host_device.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +21,7 @@ __device__ inline unsigned long long nanoseconds() {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
 #else
-    return device_on_cpu::nanoseconds();
+    return device_words::nanoseconds();
 #endif
 }
 
@@ -30,7 +34,7 @@ __device__ T* load_through_l1(T* const* from) {
     asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(value) : "l"(from));
     return value;
 #else
-    return *from;
+    return device_words::load_through_l1(from);
 #endif
 }
 template <class T>
@@ -40,18 +44,18 @@ __device__ T* load_through_l2(T* const* from) {
     asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(value) : "l"(from));
     return value;
 #else
-    return *from;
+    return device_words::load_through_l2(from);
 #endif
 }
 
 /// The shared memory that a launch asked for.
 template <class T>
 __device__ T* dynamic_shared() {
-#ifdef __CUDACC__
-    extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];
+#ifdef ASSAY_DEVICE_COMPILER
+    alignas(16) extern __shared__ unsigned char dynamic_shared_memory[];
     return reinterpret_cast<T*>(dynamic_shared_memory);
 #else
-    return reinterpret_cast<T*>(device_on_cpu::dynamic_memory);
+    return reinterpret_cast<T*>(device_words::dynamic_memory);
 #endif
 }
 /// As instructions on shared memory take it.
@@ -59,7 +63,7 @@ __device__ inline unsigned shared_address(const void* memory) {
 #ifdef __CUDACC__
     return static_cast<unsigned>(__cvta_generic_to_shared(memory));
 #else
-    return device_on_cpu::shared_address(memory);
+    return device_words::shared_address(memory);
 #endif
 }
 __device__ inline unsigned load_shared(unsigned at) {
@@ -67,21 +71,9 @@ __device__ inline unsigned load_shared(unsigned at) {
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(at) : "r"(at) : "memory");
     return at;
 #else
-    return device_on_cpu::load_shared(at);
+    return device_words::load_shared(at);
 #endif
 }
-
-/// Instructions that multiply matrices, by a warp together.
-enum class Mma : std::uint8_t {
-    m16n8k8_tf32,
-    m16n8k16_fp16,
-    m16n8k16_bf16,
-    m16n8k32_int8,
-    m16n8k32_e4m3,
-    m16n8k32_e5m2,
-    m16n8k16_fp64,
-    m8n8k4_fp64
-};
 
 // One with four registers of a, two of b, and four sums, which are in C's class of registers: "f" or "r".
 #define ASSAY_MMA(instruction, sum_class)                                                          \
@@ -94,7 +86,7 @@ enum class Mma : std::uint8_t {
 template <Mma instruction, class Sum, class Register>
 __device__ void multiply_add(Sum* c, const Register* a, const Register* b) {
 #ifndef __CUDACC__
-    device_on_cpu::multiply_add(static_cast<int>(instruction), c, a, b);
+    device_words::multiply_add<instruction>(c, a, b);
 #else
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (instruction == Mma::m16n8k8_tf32)

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "device/handles.hpp"
+#include "device/warp.hpp"
 
 #include <assay/host_device.hpp>
 
@@ -28,12 +29,12 @@ struct Launch {
 /// Queues a kernel. Errors are found by check_launches().
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), const Launch& how, const Arguments&... arguments) {
-#ifdef __CUDACC__
+#ifdef ASSAY_DEVICE_COMPILER
     kernel<<<how.blocks, how.threads, how.shared_bytes, how.stream>>>(arguments...);
 #else
-    device_on_cpu::launch(
-        {how.blocks, how.threads, how.shared_bytes, reinterpret_cast<const void*>(kernel)},
-        how.stream, [=] { kernel(arguments...); });
+    device_on_cpu::launch({how.blocks, how.threads, how.shared_bytes,
+                           reinterpret_cast<const void*>(kernel), warp_lanes},
+                          how.stream, [=] { kernel(arguments...); });
 #endif
 }
 

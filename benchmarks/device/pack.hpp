@@ -19,7 +19,7 @@ struct alignas(sizeof(T) * count) Pack {
 /// Of memory that nobody writes while the kernel runs.
 template <class V>
 ASSAY_HOST_DEVICE inline V read_only(const V* from) {
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
     if constexpr (std::is_arithmetic_v<V>) {
         return __ldg(from);
     } else if constexpr (sizeof(V) % 16 == 0) {
@@ -36,7 +36,7 @@ ASSAY_HOST_DEVICE inline V read_only(const V* from) {
 /// Of what is not read again soon, so that caches keep something else.
 template <class V>
 ASSAY_HOST_DEVICE inline void write_past_caches(V* to, const V& value) {
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
     if constexpr (sizeof(V) == 16) {
         __stcs(reinterpret_cast<int4*>(to), reinterpret_cast<const int4&>(value));
         return;

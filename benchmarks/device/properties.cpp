@@ -4,8 +4,11 @@
 
 #include "device/error.hpp"
 #include "device/footprint.hpp"
+#include "device/warp.hpp"
 
 #include <assay/define.hpp>
+
+#include <algorithm>
 
 namespace assay::device {
 namespace {
@@ -16,8 +19,23 @@ int attribute(cudaDeviceAttr name) {
     return value;
 }
 
-/// "13.0"
+#ifdef ASSAY_HIP
+constexpr const char* no_driver = "no AMD driver is loaded";
+constexpr const char* runtime_name = "HIP";
+constexpr const char* driver_fact = "hip.driver";
+constexpr const char* runtime_fact = "hip.runtime";
+/// 50221153 is "5.2"
+std::string version_text(int version) {
+    return joined(version / 10'000'000, '.', version / 100'000 % 100);
+}
+#else
+constexpr const char* no_driver = "no NVIDIA driver is loaded";
+constexpr const char* runtime_name = "CUDA";
+constexpr const char* driver_fact = "cuda.driver";
+constexpr const char* runtime_fact = "cuda.runtime";
+/// 13000 is "13.0"
 std::string version_text(int version) { return joined(version / 1000, '.', version % 1000 / 10); }
+#endif
 
 /// Why the runtime sees no device, in words that say what would help.
 std::string why_none(cudaError_t status) {
@@ -27,12 +45,12 @@ std::string why_none(cudaError_t status) {
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
     if (driver == 0)
-        words += "no NVIDIA driver is loaded";
+        words += no_driver;
     else if (status == cudaErrorInsufficientDriver)
-        words += "the driver speaks CUDA " + version_text(driver) + ", this build needs " +
-                 version_text(runtime);
+        words += joined("the driver speaks ", runtime_name, ' ', version_text(driver),
+                        ", this build needs ", version_text(runtime));
     else
-        words += std::string{"no CUDA device: "} + cudaGetErrorString(status);
+        words += joined("no ", runtime_name, " device: ", cudaGetErrorString(status));
     cudaGetLastError(); // or a later call would find this error
     return words;
 }
@@ -60,13 +78,20 @@ Properties properties() {
             .memory_available = static_cast<std::int64_t>(available),
             .l2_bytes = attribute(cudaDevAttrL2CacheSize),
             .threads_per_multiprocessor = all.maxThreadsPerMultiProcessor,
-            .shared_bytes_per_block = static_cast<std::int64_t>(all.sharedMemPerBlockOptin)};
+            .shared_bytes_per_block =
+                std::max(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, 0),
+                         static_cast<int>(all.sharedMemPerBlock))};
 }
 
 Fit fits_any_device() {
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
-    return status != cudaSuccess || count == 0 ? Fit::no(why_none(status)) : Fit::yes();
+    if (status != cudaSuccess || count == 0) return Fit::no(why_none(status));
+    const int lanes = attribute(cudaDevAttrWarpSize, static_cast<int>(warp_lanes));
+    if (lanes != static_cast<int>(warp_lanes))
+        return Fit::no("not applicable: warps of this device have ", lanes,
+                       " threads, this module is built for ", warp_lanes);
+    return Fit::yes();
 }
 
 Fit fits_device(std::int64_t bytes, int capability) {
@@ -96,9 +121,9 @@ void report_versions(const Context& context) {
     int runtime = 0;
     check(cudaDriverGetVersion(&driver));
     check(cudaRuntimeGetVersion(&runtime));
-    if (driver == 0) throw Error{"no NVIDIA driver is loaded"};
-    context.setting("cuda.driver", version_text(driver));
-    context.setting("cuda.runtime", version_text(runtime));
+    if (driver == 0) throw Error{no_driver};
+    context.setting(driver_fact, version_text(driver));
+    context.setting(runtime_fact, version_text(runtime));
     if (const Fit any = fits_any_device(); !any) throw Error{any.why()};
 }
 

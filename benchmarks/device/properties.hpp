@@ -19,6 +19,13 @@ namespace assay::device {
 /// and results made with it are marked (mark()).
 inline constexpr std::string_view name_on_cpu = "CPU as a device (tests of assay)";
 
+/// Of the places that the benchmarks of this module run on.
+#ifdef ASSAY_HIP
+inline constexpr const char* place_kind = "hip";
+#else
+inline constexpr const char* place_kind = "cuda";
+#endif
+
 struct Properties {
     std::string name;
     int capability = 0; ///< 90 for compute capability 9.0

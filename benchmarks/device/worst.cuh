@@ -19,7 +19,7 @@ ASSAY_HOST_DEVICE inline unsigned long long order_of(double error) {
     const double size = error < 0 ? -error : error;
     // A NaN compares false with everything.
     const double sortable = size >= 0 ? size : std::numeric_limits<double>::infinity();
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
     return static_cast<unsigned long long>(__double_as_longlong(sortable));
 #else
     return std::bit_cast<unsigned long long>(sortable);

@@ -212,7 +212,7 @@ struct Complex {
 ASSAY_HOST_DEVICE inline Complex root_of_one(std::int64_t m, std::int64_t n) {
     const std::int64_t nearest = 2 * m > n ? m - n : m; // a small angle has a small error
     const double turns = 2 * static_cast<double>(nearest) / static_cast<double>(n);
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
     double sine = 0;
     double cosine = 0;
     sincospi(turns, &sine, &cosine);

@@ -68,7 +68,7 @@ public:
                    "latency.kernel. The first allocation from a pool takes a thousand times as "
                    "long and is not included.",
         .headline = "latency",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::latency,
     };
     static constexpr std::tuple axes{

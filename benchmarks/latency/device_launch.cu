@@ -88,7 +88,7 @@ public:
             "kernels takes if the host keeps up, queue the launch rate of one thread. Device time "
             "includes one addition to a counter. Tracing tools (profilers) lengthen all of them.",
         .headline = "latency",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
@@ -125,7 +125,7 @@ public:
         .caveats = "Compare with latency.kernel: what a node costs instead of a launch. Making the "
                    "graph is not timed.",
         .headline = "latency",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::latency,
     };
     static constexpr std::tuple axes{

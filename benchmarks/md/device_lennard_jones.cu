@@ -13,7 +13,6 @@ constexpr unsigned force_threads = 256;
 /// Threads of an atom are neighbours in a warp and add up what they found.
 template <class T>
 __global__ void __launch_bounds__(force_threads) forces_kernel(LiquidArrays<T> a) {
-    constexpr unsigned everybody = 0xffffffffU;
     const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const std::uint64_t atom = thread / a.lanes;
     Four<T> force{};
@@ -22,9 +21,9 @@ __global__ void __launch_bounds__(force_threads) forces_kernel(LiquidArrays<T> a
         force = ShareOfForce<T>{a}(static_cast<std::uint32_t>(atom),
                                    static_cast<std::uint32_t>(thread % a.lanes));
     for (unsigned distance = a.lanes / 2; distance > 0; distance /= 2) {
-        force.x += __shfl_xor_sync(everybody, force.x, distance);
-        force.y += __shfl_xor_sync(everybody, force.y, distance);
-        force.z += __shfl_xor_sync(everybody, force.z, distance);
+        force.x += __shfl_xor_sync(device::every_lane, force.x, distance);
+        force.y += __shfl_xor_sync(device::every_lane, force.y, distance);
+        force.z += __shfl_xor_sync(device::every_lane, force.z, distance);
     }
     if (atom < a.atoms && thread % a.lanes == 0) a.force[atom] = force;
 }
@@ -388,7 +387,7 @@ public:
                    "the list knows. Small systems are bound by the 2.4 kernels per step, not by "
                    "arithmetic. fp32 rounds positions to about 1e-6 of a diameter.",
         .headline = "atom_step_rate",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::workload,
     };
     static constexpr std::tuple axes{

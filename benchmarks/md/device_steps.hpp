@@ -15,7 +15,7 @@ namespace assay::md {
 
 /// Adds `value` to a counter that others add to, and gives what was there before.
 ASSAY_HOST_DEVICE inline std::uint32_t fetch_add(std::uint32_t* counter, std::uint32_t value) {
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
     return atomicAdd(counter, value);
 #else
     const std::uint32_t before = *counter;

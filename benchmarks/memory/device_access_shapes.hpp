@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "device/warp.hpp"
 #include "memory/device_stream_shapes.hpp"
 
 #include <assay/host_device.hpp>
@@ -151,12 +152,12 @@ inline constexpr unsigned bank_repeats = 4;    ///< of all rounds in a call
 inline constexpr unsigned most_bank_stride = 32;
 /// Rounds begin in the first 4096 words; lanes and loads reach a little farther.
 inline constexpr unsigned bank_starts = bank_rounds * bank_loads;
-inline constexpr unsigned bank_words = bank_starts + 32 * most_bank_stride;
+inline constexpr unsigned bank_words = bank_starts + device::warp_lanes * most_bank_stride;
 
 /// The word that a thread reads first in a round: lanes of a warp are `stride` words apart.
 ASSAY_HOST_DEVICE constexpr unsigned bank_word(unsigned thread, unsigned round, unsigned stride) {
-    const unsigned warp = thread / 32;
-    return (warp * 64 + round * bank_loads) % bank_starts + thread % 32 * stride;
+    const unsigned warp = thread / device::warp_lanes;
+    return (warp * 64 + round * bank_loads) % bank_starts + thread % device::warp_lanes * stride;
 }
 constexpr double bank_bytes(unsigned blocks) {
     return 4.0 * bank_repeats * bank_rounds * bank_loads * bank_threads * blocks;

@@ -43,7 +43,7 @@ public:
                    "threads of a warp conflict; odd strides are conflict-free. Counts the bytes "
                    "that threads request, over all multiprocessors.",
         .headline = "bandwidth",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::memory,
     };
     static constexpr std::tuple axes{

@@ -64,7 +64,7 @@ public:
                    "is a good result.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 512_KiB,
         .bound = Bound::memory,
         .noise = Noise::memory,

@@ -91,7 +91,7 @@ public:
             "16, 32 KiB or a multiple of 64 KiB per multiprocessor; the setting `footprint` is "
             "what was read. Some memories give more to the many blocks of memory.stream.",
         .headline = "bandwidth",
-        .place = "cuda",
+        .place = device::place_kind,
         .bound = Bound::memory,
         .noise = Noise::memory,
     };

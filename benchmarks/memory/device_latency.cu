@@ -79,7 +79,7 @@ public:
             "and a far half, of which this is the mean seen from one multiprocessor. Near the size "
             "of a cache part of the lines hit it. All other multiprocessors are idle.",
         .headline = "latency",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::latency,
     };
     static constexpr std::tuple axes{

@@ -69,7 +69,7 @@ public:
                    "rate is that of memory.stream.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 512_KiB,
         .bound = Bound::memory,
         .noise = Noise::memory,

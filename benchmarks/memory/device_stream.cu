@@ -67,17 +67,13 @@ __global__ void map(StreamArrays arrays) {
 
 /// The sum over the threads of a block, in its first thread.
 __device__ double sum_of_block(double own) {
-    constexpr unsigned everybody = 0xffffffffU;
-    __shared__ double warps[32];
-    for (int distance = 16; distance > 0; distance /= 2)
-        own += __shfl_down_sync(everybody, own, distance);
-    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = own;
+    using device::warp_lanes;
+    __shared__ double warps[warp_lanes];
+    own = device::sum_of_warp(own);
+    if (device::lane() == 0) warps[device::warp()] = own;
     __syncthreads();
-    own = threadIdx.x < blockDim.x / 32 ? warps[threadIdx.x] : 0.0;
-    if (threadIdx.x < 32)
-        for (int distance = 16; distance > 0; distance /= 2)
-            own += __shfl_down_sync(everybody, own, distance);
-    return own;
+    own = threadIdx.x < blockDim.x / warp_lanes ? warps[threadIdx.x] : 0.0;
+    return device::warp() == 0 ? device::sum_of_warp(own) : own;
 }
 
 /// What one vector adds; a functor, because a lambda of a kernel is for devices alone.
@@ -200,7 +196,7 @@ public:
                    "cache measure that cache.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 512_KiB,
         .bound = Bound::memory,
         .noise = Noise::memory,

@@ -47,7 +47,7 @@ public:
             "Counts the bytes that threads request: from stride 8 on, 4 of the 32 bytes of each "
             "sector. Where a device fetches more than a sector at once, larger strides lose more.",
         .headline = "bandwidth",
-        .place = "cuda",
+        .place = device::place_kind,
         .bound = Bound::memory,
         .noise = Noise::memory,
     };

@@ -11,12 +11,10 @@ constexpr unsigned option_threads = 128; // of a block
 
 /// By every thread of a block; the first one has the sum.
 __device__ double sum_of_block(double own) {
-    constexpr unsigned everybody = 0xffffffffU;
-    __shared__ double warps[option_threads / 32];
-    for (unsigned distance = 16; distance > 0; distance /= 2)
-        own += __shfl_down_sync(everybody, own, distance);
+    __shared__ double warps[option_threads / device::warp_lanes];
+    own = device::sum_of_warp(own);
     __syncthreads(); // everybody has read what the call before left
-    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = own;
+    if (device::lane() == 0) warps[device::warp()] = own;
     __syncthreads();
     double sum = 0;
     for (const double warp : warps) sum += warp;
@@ -106,7 +104,7 @@ public:
             "be faster, and fp64 is what few units of many devices compute.",
         .headline = "flop_rate",
         .ceiling = "peak.fma",
-        .place = "cuda",
+        .place = device::place_kind,
         .bound = Bound::vector_units,
         .noise = Noise::arithmetic,
         .items = "paths",

@@ -95,7 +95,7 @@ public:
         .caveats = "Global words are in the second-level cache. Hardware may combine additions of "
                    "a warp to one word; the compiler is kept from it.",
         .headline = "operation_rate",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{
@@ -162,7 +162,7 @@ public:
         .caveats = "The global word is in the second-level cache, and uncontended: see "
                    "peak.atomic. The kernel launch adds one or two thousandths.",
         .headline = "latency",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{

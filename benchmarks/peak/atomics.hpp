@@ -5,15 +5,18 @@
 
 #pragma once
 
+#include "device/warp.hpp"
+
 #include <assay/host_device.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 namespace assay::peak {
 
 enum class AtomicSpace : std::uint8_t { global, shared };
-/// How many threads meet in one word: all of them, the 32 of a warp, or one.
+/// How many threads meet in one word: all of them, a warp, or one.
 enum class Spread : std::uint8_t { same, warp, thread };
 
 inline constexpr unsigned atomic_threads = 512; // of a block
@@ -36,7 +39,7 @@ struct AtomicShape {
     /// threads of a warp share a word adds them up first and does one atomic addition for all.
     constexpr unsigned shift() const {
         if (spread == Spread::same) return 63;
-        return spread == Spread::warp ? 5 : 0;
+        return spread == Spread::warp ? std::bit_width(device::warp_lanes) - 1U : 0U;
     }
     /// Words that a team adds to, and in all: each block has shared words of its own.
     constexpr std::uint64_t words_of_team() const { return ((team() - 1) >> shift()) + 1; }

@@ -165,7 +165,7 @@ public:
             "kernel is included, below one percent. A multiply-add counts as two operations. "
             "Devices not made for fp64 have a thirty-second or less of their fp32 rate.",
         .headline = "flop_rate",
-        .place = "cuda",
+        .place = device::place_kind,
         .bound = Bound::vector_units,
         .noise = Noise::arithmetic,
     };

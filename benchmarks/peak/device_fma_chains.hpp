@@ -21,14 +21,14 @@ enum class FmaPrecision : std::uint8_t { fp64, fp32, fp16, bf16 };
 inline constexpr std::uint64_t fma_start_seed = 5;
 
 ASSAY_HOST_DEVICE inline std::uint32_t bits_of(float value) {
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
     return __float_as_uint(value);
 #else
     return std::bit_cast<std::uint32_t>(value);
 #endif
 }
 ASSAY_HOST_DEVICE inline float float_of(std::uint32_t bits) {
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
     return __uint_as_float(bits);
 #else
     return std::bit_cast<float>(bits);
@@ -133,7 +133,8 @@ constexpr std::uint64_t fma_slots(const FmaShape& shape) {
 /// Devices whose multiprocessors have as many units for fp64 as half of those for fp32; all others have a
 /// thirty-second or less, and get fewer rounds, so that a call takes milliseconds everywhere.
 constexpr bool has_fast_fp64(int capability) {
-    return capability == 80 || capability == 90 || capability == 100;
+    return capability == 80 || capability == 90 || capability == 100 || capability == 94 ||
+           capability == 95; // the last two are AMD's gfx942 and gfx950
 }
 constexpr std::uint64_t fma_rounds(FmaPrecision precision, int capability) {
     return precision == FmaPrecision::fp64 && !has_fast_fp64(capability) ? 16 : 256;

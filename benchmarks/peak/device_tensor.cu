@@ -24,6 +24,10 @@ inline constexpr unsigned tensor_threads = 256; ///< of a block
 
 #ifdef __CUDA_ARCH__
 constexpr int compiled_for = __CUDA_ARCH__ / 10;
+#elif defined(__gfx90a__)
+constexpr int compiled_for = 90;
+#elif defined(__HIP_DEVICE_COMPILE__)
+constexpr int compiled_for = 94;
 #else
 constexpr int compiled_for = 0; // the host's pass; no code comes of it
 #endif
@@ -51,6 +55,13 @@ struct Kind<TensorFormat::int8> {
 
 /// The instruction of a format on the device that is compiled for.
 constexpr device::Mma instruction_of(TensorFormat format) {
+    using enum device::Mma;
+    if constexpr (is_amd)
+        return format == TensorFormat::fp64   ? m16n16k4_fp64
+               : format == TensorFormat::bf16 ? m16n16k16_bf16
+               : format != TensorFormat::int8 ? m16n16k16_fp16
+               : compiled_for >= 94           ? m16n16k32_int8
+                                              : m16n16k16_int8;
     switch (format) {
     case TensorFormat::fp64:
         return compiled_for >= 90 ? device::Mma::m16n8k16_fp64 : device::Mma::m8n8k4_fp64;
@@ -158,8 +169,9 @@ const T* as(const std::byte* memory) {
     return reinterpret_cast<const T*>(memory);
 }
 
-/// 90 where the code that this device runs was compiled for compute capability 9.0.
+/// 90 where the code that this device runs was compiled for compute capability 9.0. AMD's code is for one chip.
 int tensor_compiled_for(TensorFormat format) {
+    if constexpr (is_amd) return device::properties().capability;
     return with_kind(format, []<class K>(K) {
         cudaFuncAttributes attributes{};
         device::check(cudaFuncGetAttributes(&attributes, run_tensor<K>));
@@ -229,7 +241,7 @@ public:
                    "Holds at the clock this instruction mix allows; integers of few bits take less "
                    "power than full mantissas. A multiply-add counts as two operations.",
         .headline = "flop_rate",
-        .place = "cuda",
+        .place = device::place_kind,
         .bound = Bound::matrix_units,
         .noise = Noise::arithmetic,
     };
@@ -245,6 +257,8 @@ public:
     static Fit fit(const Params& p, const Machine& /*machine*/) {
         constexpr std::int64_t buffers = std::int64_t{512}
                                          << 20U; // more than any device's sums need
+        if (!has_instruction(p.precision))
+            return Fit::no("not applicable: MFMA in this format is not used on AMD's devices");
         const int capability = tensor_capability(p.precision);
         if (Fit device = device::fits_device(buffers, capability); !device) return device;
         const int compiled = tensor_compiled_for(p.precision);
@@ -264,8 +278,8 @@ public:
         start_ = device::Buffer<std::byte>{count() * register_bytes(format_)};
         result_ = device::Buffer<std::byte>{start_.size()};
         choose_blocks();
-        context.setting("instruction",
-                        joined("mma.sync m", shape_.m, 'n', shape_.n, 'k', shape_.k));
+        context.setting("instruction", joined(is_amd ? "mfma m" : "mma.sync m", shape_.m, 'n',
+                                              shape_.n, 'k', shape_.k));
         context.setting("chains", plan_.chains);
         context.setting("blocks", sums_.threads / tensor_threads);
         context.setting("block_threads", tensor_threads);

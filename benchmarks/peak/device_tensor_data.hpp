@@ -7,6 +7,7 @@
 #pragma once
 
 #include "device/narrow_float.hpp"
+#include "device/warp.hpp"
 
 #include <assay/host_device.hpp>
 #include <assay/random.hpp>
@@ -20,11 +21,13 @@ namespace assay::peak {
 
 enum class TensorFormat : std::uint8_t { fp64, tf32, fp16, bf16, int8, fp8_e4m3, fp8_e5m2 };
 
-inline constexpr unsigned warp_lanes = 32;
+using device::warp_lanes;
+inline constexpr bool is_amd = warp_lanes == 64;
 
 /// d = a * b + d of one warp: a is m x k, b is k x n. Lanes hold registers of 32 bits (64 for fp64) with `packed`
-/// elements of a or b that follow each other along k, or one sum. PTX ISA, "Matrix fragments for
-/// mma.m8n8k4 ... mma.m16n8k32": one rule for all shapes used here.
+/// elements of a or b that follow each other along k, or one sum. NVIDIA: PTX ISA, "Matrix fragments for
+/// mma.m8n8k4 ... mma.m16n8k32", one rule for all shapes used here. AMD: CDNA2 and CDNA3 ISA, "Matrix
+/// arithmetic instructions": a lane of sixteen has a row of a or a column of b, each group of sixteen a quarter of k.
 struct TensorShape {
     unsigned m;
     unsigned n;
@@ -35,18 +38,25 @@ struct TensorShape {
     constexpr unsigned b_registers() const { return k * n / packed / warp_lanes; }
     constexpr unsigned sums() const { return m * n / warp_lanes; }
 
-    constexpr unsigned a_row(unsigned lane, unsigned reg) const { return lane / 4 + 8 * (reg % 2); }
+    constexpr unsigned a_row(unsigned lane, unsigned reg) const {
+        return is_amd ? lane % 16 : lane / 4 + 8 * (reg % 2);
+    }
     constexpr unsigned a_k(unsigned lane, unsigned reg, unsigned element) const {
+        if constexpr (is_amd) return b_k(lane, reg, element);
         return (lane % 4 + 4 * (reg / 2)) * packed + element;
     }
     constexpr unsigned b_k(unsigned lane, unsigned reg, unsigned element) const {
+        if constexpr (is_amd) return (lane / 16 * b_registers() + reg) * packed + element;
         return (lane % 4 + 4 * reg) * packed + element;
     }
-    constexpr unsigned b_column(unsigned lane) const { return lane / 4; }
+    constexpr unsigned b_column(unsigned lane) const { return is_amd ? lane % 16 : lane / 4; }
     constexpr unsigned sum_row(unsigned lane, unsigned reg) const {
+        if constexpr (is_amd) // fp64 has one element in a register
+            return packed == 1 ? lane / 16 + 4 * reg : lane / 16 * 4 + reg;
         return lane / 4 + 8 * (reg / 2);
     }
     constexpr unsigned sum_column(unsigned lane, unsigned reg) const {
+        if constexpr (is_amd) return lane % 16;
         return lane % 4 * 2 + reg % 2;
     }
     constexpr double operations() const { return 2.0 * m * n * k; }
@@ -55,6 +65,11 @@ struct TensorShape {
 /// fp64 has a larger instruction from compute capability 9.0 on. `compiled_for` is what the code that runs was
 /// compiled for, which may be less than what the device has.
 constexpr TensorShape tensor_shape(TensorFormat format, int compiled_for) {
+    if constexpr (is_amd) {
+        if (format == TensorFormat::fp64) return {16, 16, 4, 1};
+        if (format == TensorFormat::int8) return {16, 16, compiled_for >= 94 ? 32U : 16U, 4};
+        return {16, 16, 16, 2};
+    }
     switch (format) {
     case TensorFormat::fp64:
         return compiled_for >= 90 ? TensorShape{16, 8, 16, 1} : TensorShape{8, 8, 4, 1};
@@ -68,8 +83,14 @@ constexpr TensorShape tensor_shape(TensorFormat format, int compiled_for) {
     }
 }
 
-/// Compute capability that has the instruction.
+/// Is there an instruction? Of AMD's, MFMA of CDNA2 and CDNA3 is used: tf32 and fp8 are missing.
+constexpr bool has_instruction(TensorFormat format) {
+    return !is_amd || format == TensorFormat::fp64 || format == TensorFormat::fp16 ||
+           format == TensorFormat::bf16 || format == TensorFormat::int8;
+}
+/// Compute capability that has the instruction; of AMD's, 90 is gfx90a and 94 is gfx942.
 constexpr int tensor_capability(TensorFormat format) {
+    if constexpr (is_amd) return 90;
     return format == TensorFormat::fp8_e4m3 || format == TensorFormat::fp8_e5m2 ? 89 : 80;
 }
 

@@ -9,12 +9,11 @@ constexpr unsigned radix_bits = 8;
 constexpr unsigned radix_digits = 1U << radix_bits;
 constexpr unsigned radix_threads =
     radix_digits; // of a block: in turns each has some keys, and a digit
-constexpr unsigned radix_warps = radix_threads / 32;
+constexpr unsigned radix_warps = radix_threads / device::warp_lanes;
 template <class Key>
 constexpr unsigned radix_items = 64 / sizeof(Key); // keys of a thread in one tile
 template <class Key>
 constexpr unsigned radix_tile = radix_threads * radix_items<Key>;
-constexpr unsigned everybody = 0xffffffffU;
 
 /// Every block has a slice of whole tiles.
 template <class Key>
@@ -51,14 +50,10 @@ __global__ void __launch_bounds__(radix_threads) count_digits(Pass<Key> pass) {
 /// The sum over the threads before this one, by every thread of a block.
 __device__ std::uint32_t sum_before(std::uint32_t own) {
     __shared__ std::uint32_t warps[radix_warps];
-    std::uint32_t sum = own;
-    for (unsigned distance = 1; distance < 32; distance *= 2) {
-        const std::uint32_t other = __shfl_up_sync(everybody, sum, distance);
-        if (threadIdx.x % 32 >= distance) sum += other;
-    }
-    if (threadIdx.x % 32 == 31) warps[threadIdx.x / 32] = sum;
+    std::uint32_t sum = device::sum_up_to_lane(own);
+    if (device::lane() == device::warp_lanes - 1) warps[device::warp()] = sum;
     __syncthreads();
-    for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) sum += warps[warp];
+    for (unsigned warp = 0; warp < device::warp(); ++warp) sum += warps[warp];
     return sum - own;
 }
 
@@ -88,9 +83,8 @@ __global__ void __launch_bounds__(radix_threads) move_keys(Pass<Key> pass) {
     __shared__ std::uint32_t first[radix_digits];                // in the sorted tile
     __shared__ std::uint32_t offset[radix_digits];               // from there to memory
     __shared__ Key sorted[tile];
-    const unsigned lane = threadIdx.x % 32;
-    const unsigned warp = threadIdx.x / 32;
-    const unsigned lanes_before = (1U << lane) - 1;
+    const unsigned warp = device::warp();
+    const device::Lanes lanes_before = (device::Lanes{1} << device::lane()) - 1;
     const Slice slice = pass.slice();
     std::uint32_t next = pass.place();
     for (std::size_t start = slice.first; start < slice.last; start += tile) {
@@ -100,18 +94,18 @@ __global__ void __launch_bounds__(radix_threads) move_keys(Pass<Key> pass) {
         std::uint32_t ranks[items]; // among the keys of this warp with the same digit
 #pragma unroll
         for (unsigned k = 0; k < items; ++k) {
-            const std::size_t at = start + (warp * items + k) * 32 + lane;
+            const std::size_t at = start + (warp * items + k) * device::warp_lanes + device::lane();
             // What is missing in the last tile has the largest digit: it goes behind all that is there.
             keys[k] = at < slice.last ? pass.from[at] : static_cast<Key>(~Key{0});
         }
 #pragma unroll
         for (unsigned k = 0; k < items; ++k) {
             const unsigned digit = pass.digit(keys[k]);
-            const unsigned same = __match_any_sync(everybody, digit);
-            const auto before = static_cast<unsigned>(__popc(same & lanes_before));
+            const device::Lanes same = __match_any_sync(device::every_lane, digit);
+            const unsigned before = device::count(same & lanes_before);
             const std::uint32_t earlier = of_warp[warp][digit];
             __syncwarp();
-            if (before == 0) of_warp[warp][digit] = earlier + static_cast<unsigned>(__popc(same));
+            if (before == 0) of_warp[warp][digit] = earlier + device::count(same);
             __syncwarp();
             ranks[k] = earlier + before;
         }
@@ -252,7 +246,7 @@ public:
                    "read a third less. Keys alone, without what they belong to.",
         .headline = "item_rate",
         .ceiling = "memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 384_KiB,
         .noise = Noise::memory,
         .items = "keys",

@@ -10,12 +10,11 @@ constexpr unsigned spmv_threads = 256; // of a block
 template <class T, unsigned lanes>
 __global__ void __launch_bounds__(spmv_threads)
     multiply_rows(Csr<T> matrix, const T* x, T* y, std::uint32_t rows) {
-    constexpr unsigned everybody = 0xffffffffU;
     const unsigned lane = threadIdx.x % lanes;
     const std::uint32_t row = blockIdx.x * (spmv_threads / lanes) + threadIdx.x / lanes;
     T sum = row < rows ? share_of_lane<lanes>(matrix, x, row, lane) : T{0};
     for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
-        sum += __shfl_xor_sync(everybody, sum, distance);
+        sum += __shfl_xor_sync(device::every_lane, sum, distance);
     if (lane == 0 && row < rows) y[row] = sum;
 }
 
@@ -104,7 +103,7 @@ public:
                    "hosts. Formats that suit devices better than CSR are not used.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 256_KiB,
         .bound = Bound::memory,
         .noise = Noise::memory,

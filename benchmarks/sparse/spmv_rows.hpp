@@ -15,7 +15,7 @@ inline constexpr unsigned spmv_chunk = 32;
 /// A product that is rounded by itself: fused into a sum here and not there, bits would depend on the lanes.
 template <class T>
 ASSAY_HOST_DEVICE inline T rounded_product(T a, T b) {
-#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
+#if defined(ASSAY_ON_DEVICE) && defined(ASSAY_DEVICE_COMPILER)
     if constexpr (sizeof(T) == sizeof(double))
         return __dmul_rn(a, b);
     else
@@ -35,7 +35,7 @@ ASSAY_HOST_DEVICE T share_of_lane(const Csr<T>& m, const T* x, std::uint32_t row
     for (std::uint32_t chunk = device::read_only(m.first + row); chunk < end; chunk += spmv_chunk) {
         constexpr unsigned each = spmv_chunk / lanes;
         T products[each];
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
 #pragma unroll
 #endif
         for (unsigned k = 0; k < each; ++k) {
@@ -44,7 +44,7 @@ ASSAY_HOST_DEVICE T share_of_lane(const Csr<T>& m, const T* x, std::uint32_t row
                                                      x[device::read_only(m.columns + at)])
                                    : T{0};
         }
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
 #pragma unroll
 #endif
         for (unsigned half = each / 2; half > 0; half /= 2)

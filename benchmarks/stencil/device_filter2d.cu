@@ -111,7 +111,7 @@ public:
                    "weights that repeat or factor, and tensor cores are not used.",
         .headline = "flop_rate",
         .ceiling = "peak.fma memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 256_KiB,
         .bound = Bound::vector_units,
         .noise = Noise::memory,

@@ -132,7 +132,7 @@ public:
                    "FLOP per cell, as on hosts.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 512_KiB,
         .noise = Noise::memory,
         .reproducible = true,

@@ -17,21 +17,17 @@ struct Prefix {
 /// By every thread of a block, whose threads are whole warps.
 template <class T>
 __device__ Prefix<T> prefix_of_block(T own) {
-    constexpr unsigned everybody = 0xffffffffU;
-    __shared__ T warps[most_threads / 32];
-    const unsigned lane = threadIdx.x % 32;
-    const unsigned warp = threadIdx.x / 32;
-    T inclusive = own;
-    for (unsigned distance = 1; distance < 32; distance *= 2) {
-        const T other = __shfl_up_sync(everybody, inclusive, distance);
-        if (lane >= distance) inclusive += other;
-    }
-    const T shifted = __shfl_up_sync(everybody, inclusive, 1);
+    using device::warp_lanes;
+    __shared__ T warps[most_threads / warp_lanes];
+    const unsigned lane = device::lane();
+    const unsigned warp = device::warp();
+    const T inclusive = device::sum_up_to_lane(own);
+    const T shifted = __shfl_up_sync(device::every_lane, inclusive, 1);
     __syncthreads(); // everybody has read what the call before left in `warps`
-    if (lane == 31) warps[warp] = inclusive;
+    if (lane == warp_lanes - 1) warps[warp] = inclusive;
     __syncthreads();
     Prefix<T> prefix{0, 0};
-    for (unsigned i = 0; i < blockDim.x / 32; ++i) {
+    for (unsigned i = 0; i < blockDim.x / warp_lanes; ++i) {
         if (i < warp) prefix.before += warps[i];
         prefix.all += warps[i];
     }
@@ -173,7 +169,7 @@ public:
             "in fp64 can be compute-bound on devices with few fp64 units. A window of 1 is a copy.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 128_KiB,
         .noise = Noise::memory,
     };

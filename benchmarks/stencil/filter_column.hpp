@@ -20,17 +20,17 @@ ASSAY_HOST_DEVICE void filter_column(const filter_data::Image& image,
     T sums[rows] = {};
     // Rows come in fours, so a thread of eight may have half of its pixels; their inputs are in the frame or are not read.
     const std::size_t there = image.rows - y < rows ? image.rows - y : rows;
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
 #pragma unroll
 #endif
     for (std::size_t dx = 0; dx < side; ++dx) {
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
 #pragma unroll
 #endif
         for (std::size_t row = 0; row < rows + side - 1; ++row) {
             if (row >= there + side - 1) continue;
             const T value = device::read_only(first + image.at(dx, row));
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
 #pragma unroll
 #endif
             for (std::size_t k = 0; k < rows; ++k)
@@ -38,7 +38,7 @@ ASSAY_HOST_DEVICE void filter_column(const filter_data::Image& image,
                     sums[k] = std::fma(weights.values[(row - k) * side + dx], value, sums[k]);
         }
     }
-#ifdef __CUDA_ARCH__
+#ifdef ASSAY_ON_DEVICE
 #pragma unroll
 #endif
     for (std::size_t k = 0; k < rows; ++k)

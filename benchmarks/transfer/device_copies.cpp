@@ -29,7 +29,7 @@ public:
             "kernel. Copies that fit in the second-level cache measure that cache.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 256_KiB,
         .bound = Bound::memory,
         .noise = Noise::memory,

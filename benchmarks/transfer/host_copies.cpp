@@ -35,7 +35,7 @@ public:
             "start-up: see transfer.latency. A device with one copy engine cannot use it both ways "
             "at once. In a virtual machine the NUMA node of the pages is unknown.",
         .headline = "bandwidth",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 256_KiB,
         .bound = Bound::host_link,
         .noise = Noise::memory,

@@ -310,7 +310,7 @@ public:
             "One pair runs at a time: shared links (PCIe switches, the path through the host) do "
             "not show. The driver does not say whether a copy used NVLink or PCIe.",
         .headline = "bandwidth",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 64_KiB,
         .bound = Bound::device_links,
         .noise = Noise::memory,
@@ -363,7 +363,7 @@ public:
             "The time from one copy to the next, longer than a single load or store over the link: "
             "the copy engine starts anew each time. The primary metric is the mean of all pairs.",
         .headline = "latency",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::memory,
     };
     static constexpr std::tuple axes{

@@ -36,7 +36,7 @@ public:
                    "memory to the device travel within the command. How the host waits (spinning, "
                    "the default here, or blocking) matters.",
         .headline = "latency",
-        .place = "cuda",
+        .place = device::place_kind,
         .trial_bytes = 4_KiB,
         .noise = Noise::latency,
     };

@@ -71,7 +71,7 @@ Diagnosis diagnose(const Options& options) {
     const auto catalogue = full_catalogue();
     Diagnosis found;
     found.machine = machine::inspect({.results = "results"});
-    found.devices = machine::read_device_states(found.machine.pci);
+    found.devices = machine::read_device_states(machine::Files{}, found.machine.pci);
     found.modules = harness::probe_modules(catalogue, found.machine);
     found.problems = catalogue.problems;
     found.findings = harness::advise(found.machine, machine::Files{},

@@ -30,7 +30,9 @@ public:
                 ? known->second
                 : modules_.emplace(module.module, harness::why_unavailable(module)).first->second;
         if (!why.empty()) return why;
-        return harness::may_run_here(benchmark, machine_) ? "" : "this machine has no CUDA device";
+        if (harness::may_run_here(benchmark, machine_)) return "";
+        return benchmark.place == "hip" ? "this machine has no AMD device"
+                                        : "this machine has no CUDA device";
     }
 
 private:

@@ -82,7 +82,9 @@ bool is_ours(std::string_view name) {
 }
 
 bool is_device_choice(std::string_view name) {
-    return name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_ORDER";
+    return name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_ORDER" ||
+           name == "ROCR_VISIBLE_DEVICES" || name == "HIP_VISIBLE_DEVICES" ||
+           name == "GPU_DEVICE_ORDINAL";
 }
 
 } // namespace
@@ -105,9 +107,12 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
         // By UUID, and in the order of the driver's tools: CUDA's own order is by speed.
         std::erase_if(entries,
                       [](const std::string& e) { return is_device_choice(variable_name(e)); });
-        entries.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
-        entries.push_back(
-            fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(placement.devices, ",")));
+        // HIP takes CUDA's variable for its own, and counts what ROCm shows it from 0.
+        const bool is_amd = placement.device_kind == "hip";
+        if (!is_amd) entries.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
+        entries.push_back(fmt::format("{}={}",
+                                      is_amd ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",
+                                      fmt::join(placement.devices, ",")));
     }
     Start start;
     if (placement.launcher.empty() && !placement.cpus.empty()) {

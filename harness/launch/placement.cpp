@@ -81,7 +81,9 @@ std::vector<std::string> shown_devices(const PlannedCase& planned, const Placeme
     std::vector<std::string> names;
     if (placement.hosts.empty()) {
         for (const auto& device : planned.devices) names.push_back(device.uuid);
-    } else if (planned.devices.size() != machine.devices.size()) {
+    } else if (std::cmp_not_equal(planned.devices.size(),
+                                  std::ranges::count(machine.devices, placement.device_kind,
+                                                     &record::Device::kind))) {
         for (const auto& device : planned.devices) names.push_back(std::to_string(device.index));
     }
     return names;
@@ -102,6 +104,7 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
     add_variables(planned, placement.variables);
     if (auto placed = place_ranks(planned, machine, job, placement); !placed)
         return tl::unexpected{placed.error()};
+    if (!planned.devices.empty()) placement.device_kind = planned.devices.front().kind;
     placement.devices = shown_devices(planned, placement, machine);
     if (threads != nullptr)
         placement.threads = count_of(*threads, machine);

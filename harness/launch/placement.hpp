@@ -25,7 +25,8 @@ struct Placement {
     std::vector<int> cpus;        ///< of all processes together; empty: not bound
     std::vector<HostRanks> hosts; ///< of a team spread over hosts; empty: on this one
     record::NamedList variables;  ///< OPENBLAS_CORETYPE=SkylakeX: tunings, and values of parameters
-    std::vector<std::string> devices{}; ///< UUIDs of the visible CUDA devices; empty: all
+    std::vector<std::string> devices{}; ///< UUIDs of the visible devices; empty: all
+    std::string device_kind{};          ///< "cuda", "hip"; of a case on devices
     /// A team in which each rank has a device of its host. Its ranks are not bound, because the library
     /// places its own threads near each device.
     bool rank_per_device = false;

@@ -2,6 +2,7 @@
 #include "machine/devices.hpp"
 
 #include "driver/nvml.hpp"
+#include "machine/amd_devices.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -208,13 +210,23 @@ Found or_silence(std::optional<Found> found, const std::vector<record::PciDevice
 
 DeviceInventory read_devices(const Files& files, const std::vector<record::PciDevice>& pci,
                              const std::filesystem::path& nvml) {
-    return or_silence(answer_within(driver_patience, [=] { return inventory(files, pci, nvml); }),
-                      pci);
+    auto found = or_silence(
+        answer_within(driver_patience, [=] { return inventory(files, pci, nvml); }), pci);
+    auto amd = read_amd_devices(files, pci);
+    std::ranges::move(amd.devices, std::back_inserter(found.devices));
+    std::ranges::move(amd.serials, std::back_inserter(found.serials));
+    std::ranges::move(amd.problems, std::back_inserter(found.problems));
+    add_software(found.software, "amd.driver", std::move(amd.driver));
+    return found;
 }
 
-DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
+DeviceStates read_device_states(const Files& files, const std::vector<record::PciDevice>& pci,
                                 const std::filesystem::path& nvml) {
-    return or_silence(answer_within(driver_patience, [=] { return states(pci, nvml); }), pci);
+    auto found = or_silence(answer_within(driver_patience, [=] { return states(pci, nvml); }), pci);
+    auto amd = read_amd_devices(files, pci);
+    std::ranges::move(amd.problems, std::back_inserter(found.problems));
+    for (auto& device : amd.devices) found.devices.push_back({.device = std::move(device)});
+    return found;
 }
 
 std::vector<Finding> complaints(const DeviceState& state) {

@@ -25,7 +25,7 @@ namespace assay::machine {
 
 struct DeviceInventory {
     std::vector<record::Device> devices; ///< of a divided one (MIG) only the parts
-    record::NamedList software;          ///< "nvidia.driver", "nvidia.cuda"
+    record::NamedList software;          ///< "nvidia.driver", "nvidia.cuda", "amd.driver"
     std::vector<record::Serial> serials; ///< of the whole ones; the UUID of one that tells none
     std::vector<std::string> problems;   ///< why there are fewer than expected
 };
@@ -45,7 +45,7 @@ struct DeviceStates {
     std::vector<DeviceState> devices;  ///< of a divided one the whole, then its parts
     std::vector<std::string> problems; ///< as in DeviceInventory
 };
-DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
+DeviceStates read_device_states(const Files& files, const std::vector<record::PciDevice>& pci,
                                 const std::filesystem::path& nvml = driver::nvml_library);
 /// Defects and unusual settings.
 std::vector<Finding> complaints(const DeviceState& state);

@@ -13,16 +13,28 @@
 namespace assay::harness {
 namespace {
 
+constexpr std::string_view nvidia_vendor = "10de";
+constexpr std::string_view amd_vendor = "1002";
+
+std::vector<record::Device> of_kind(const std::vector<record::Device>& devices,
+                                    std::string_view kind) {
+    std::vector<record::Device> chosen;
+    std::ranges::copy_if(devices, std::back_inserter(chosen),
+                         [&](const auto& device) { return device.kind == kind; });
+    return chosen;
+}
+
 std::string lower(std::string text) {
     std::ranges::transform(text, text.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return text;
 }
 
-/// "3", "GPU-7d1f..." (its first letters are enough), "0000:65:00.0" (with or without the domain)
+/// "3", "hip:3", "GPU-7d1f..." (its first letters are enough), "0000:65:00.0" (with or without the domain)
 bool is_meant(const record::Device& device, const std::string& word) {
     constexpr std::size_t enough = 8; // "GPU-" and four digits
     if (word == std::to_string(device.index)) return true;
+    if (word == fmt::format("{}:{}", device.kind, device.index)) return true;
     const auto wanted = lower(word);
     const auto address = lower(device.pci_address);
     if (!address.empty() && (address == wanted || address == "0000:" + wanted)) return true;
@@ -58,22 +70,26 @@ Result<void> add(const record::Machine& machine, const std::string& word,
 
 } // namespace
 
-bool may_have_devices(const record::Machine& machine) {
-    const auto is_nvidia = [](const record::PciDevice& device) {
-        return device.kind == "accelerator" && device.vendor_id == "10de";
+bool may_have_devices(const record::Machine& machine, std::string_view kind) {
+    const auto is_of_kind = [&](const record::PciDevice& device) {
+        return device.kind == "accelerator" &&
+               device.vendor_id == (kind == "hip" ? amd_vendor : nvidia_vendor);
     };
-    return !machine.devices.empty() || std::ranges::any_of(machine.pci, is_nvidia);
+    return std::ranges::find(machine.devices, kind, &record::Device::kind) !=
+               machine.devices.end() ||
+           std::ranges::any_of(machine.pci, is_of_kind);
 }
 
 bool may_run_here(const Benchmark& benchmark, const record::Machine& machine) {
-    return benchmark.place == "host" || may_have_devices(machine);
+    return benchmark.place == "host" || may_have_devices(machine, benchmark.place);
 }
 
 Result<ChosenDevices> choose_devices(const record::Machine& machine,
                                      const std::vector<std::string>& asked) {
     if (asked.empty()) {
         ChosenDevices chosen{.together = machine.devices};
-        if (!machine.devices.empty()) chosen.one_each = {machine.devices.front()};
+        for (const auto& device : machine.devices)
+            if (of_kind(chosen.one_each, device.kind).empty()) chosen.one_each.push_back(device);
         return chosen;
     }
     if (machine.devices.empty())
@@ -95,12 +111,14 @@ std::vector<PlannedCase> put_on_devices(std::vector<PlannedCase> cases,
         const bool on_host = planned.benchmark->place == "host";
         const bool on_all = planned.benchmark->all_devices ||
                             record::text(planned.together, "together") == "devices";
-        if (on_host || on_all || chosen.one_each.empty()) {
-            if (!on_host && on_all) planned.devices = chosen.together;
+        const auto one_each = of_kind(chosen.one_each, planned.benchmark->place);
+        if (on_host || on_all || one_each.empty()) {
+            if (!on_host && on_all)
+                planned.devices = of_kind(chosen.together, planned.benchmark->place);
             placed.push_back(std::move(planned));
             continue;
         }
-        for (const auto& device : chosen.one_each) {
+        for (const auto& device : one_each) {
             placed.push_back(planned);
             placed.back().devices = {device};
         }

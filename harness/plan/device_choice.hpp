@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::harness {
@@ -20,15 +21,15 @@ struct ChosenDevices {
     std::vector<record::Device> together; ///< for benchmarks of all devices
 };
 
-/// `asked`: "all", an index, a UUID or its beginning, a PCI address; several count together. Without any:
-/// the first device, and all for benchmarks of all devices. A device that does not exist is an error that lists
+/// `asked`: "all", an index, also with the kind ("hip:0"), a UUID or its beginning, a PCI address; several count
+/// together. Without any: the first device of each kind, and all for benchmarks of all devices. A device that does not exist is an error that lists
 /// those that do.
 Result<ChosenDevices> choose_devices(const record::Machine& machine,
                                      const std::vector<std::string>& asked);
 
-/// May there be a device without a driver library? Then its cases are tried, and the worker reports why
+/// May there be a device of this kind without a driver library? Then its cases are tried, and the worker reports why
 /// they cannot be measured.
-bool may_have_devices(const record::Machine& machine);
+bool may_have_devices(const record::Machine& machine, std::string_view kind);
 
 /// Is there, or may there be, what the benchmark runs on?
 bool may_run_here(const Benchmark& benchmark, const record::Machine& machine);

@@ -363,7 +363,10 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
     }
 }
 
-constexpr const char* no_device = "a CUDA device";
+/// What is missing where there is no such device: a text of the plan's document.
+std::string no_device(std::string_view place) {
+    return place == "hip" ? "an AMD device" : "a CUDA device";
+}
 
 /// A note for everything that is missing, in the order of its first case.
 void note_missing(Selection& selection) {
@@ -378,9 +381,9 @@ void note_missing(Selection& selection) {
     }
     for (const auto& [missing, count] : counts)
         selection.notes.push_back(
-            missing == no_device
-                ? fmt::format("{} case{} on CUDA devices left out: this machine has none", count,
-                              count == 1 ? "" : "s")
+            missing == no_device("cuda") || missing == no_device("hip")
+                ? fmt::format("{} case{} on {} devices left out: this machine has none", count,
+                              count == 1 ? "" : "s", missing == no_device("hip") ? "AMD" : "CUDA")
                 : fmt::format("cases of the suite left out that need {}: {}", missing, count));
 }
 
@@ -397,7 +400,7 @@ Result<void> place_cases(Selection& selection, const PlanRequest& request, bool 
     const bool others = by_suite || !std::ranges::all_of(cases, on_device);
     for (auto& planned : cases)
         if (others && !may_run_here(*planned.benchmark, request.machine))
-            planned.missing = no_device;
+            planned.missing = no_device(planned.benchmark->place);
     const auto here = std::ranges::stable_partition(
         cases, [](const PlannedCase& planned) { return planned.missing.empty(); });
     selection.not_here.assign(std::make_move_iterator(here.begin()),

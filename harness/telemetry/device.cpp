@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "telemetry/device.hpp"
 
+#include "machine/amd_devices.hpp"
 #include "machine/files.hpp"
 #include "telemetry/device_samples.hpp"
 
@@ -14,6 +15,7 @@
 #include <stop_token>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace assay::telemetry {
@@ -49,17 +51,41 @@ std::optional<int> others(const std::set<int>& pids, const std::function<bool(in
     return std::max(0, count - std::max(1, static_cast<int>(ours)));
 }
 
+/// Of either maker: both answer the same questions.
+using Watched = std::variant<driver::NvmlDevice, machine::AmdDevice>;
+template <class Question>
+auto ask(Watched& device, const Question& question) {
+    return std::visit([&](auto& one) { return question(one); }, device);
+}
+
+Result<Watched> watched(const DeviceOptions& options) {
+    if (auto amd = machine::find_amd_device(options.files, options.name))
+        return Watched{std::move(*amd)};
+    const auto library = driver::Nvml::open(options.library);
+    if (!library) return tl::unexpected{library.error()};
+    auto device = library->find(options.name);
+    if (!device) return tl::unexpected{std::move(device).error()};
+    return Watched{std::move(*device)};
+}
+
+driver::DeviceCounters counters_of(Watched& device) {
+    return ask(device, [](auto& one) { return one.counters(); });
+}
+
 } // namespace
 
 struct DeviceWindow::State {
-    explicit State(driver::NvmlDevice opened, std::chrono::milliseconds every)
-        : device{std::move(opened)}, described{device.describe()}, period{every} {}
+    explicit State(Watched opened, std::chrono::milliseconds every)
+        : device{std::move(opened)},
+          described{ask(device, [](auto& one) -> record::Device { return one.describe(); })},
+          period{every} {}
 
     void note_processes() {
-        if (const auto now = device.processes()) processes.insert(now->begin(), now->end());
+        if (const auto now = ask(device, [](auto& one) { return one.processes(); }))
+            processes.insert(now->begin(), now->end());
     }
     void sample() {
-        const auto now = device.readings();
+        const auto now = ask(device, [](auto& one) { return one.readings(); });
         const std::scoped_lock lock{mutex};
         samples.add(now);
     }
@@ -72,9 +98,9 @@ struct DeviceWindow::State {
         }
     }
     void add_energy(const driver::DeviceCounters& ended, double seconds,
-                    record::Telemetry& telemetry) const;
+                    record::Telemetry& telemetry);
 
-    driver::NvmlDevice device; ///< used by one thread at a time: the sampler, or else the owner
+    Watched device; ///< used by one thread at a time: the sampler, or else the owner
     record::Device described;
     std::chrono::milliseconds period;
     driver::DeviceCounters begun;
@@ -87,8 +113,8 @@ struct DeviceWindow::State {
 };
 
 void DeviceWindow::State::add_energy(const driver::DeviceCounters& ended, double seconds,
-                                     record::Telemetry& telemetry) const {
-    if (device.is_part())
+                                     record::Telemetry& telemetry) {
+    if (ask(device, [](auto& one) { return one.is_part(); }))
         telemetry.energy_note = "MIG is enabled: the energy counter covers all instances";
     else if (!begun.energy_joules || !ended.energy_joules)
         telemetry.energy_note = "the device has no energy counter";
@@ -105,9 +131,7 @@ void DeviceWindow::State::add_energy(const driver::DeviceCounters& ended, double
 }
 
 Result<DeviceWindow> DeviceWindow::open(const DeviceOptions& options) {
-    const auto library = driver::Nvml::open(options.library);
-    if (!library) return tl::unexpected{library.error()};
-    auto device = library->find(options.name);
+    auto device = watched(options);
     if (!device) return tl::unexpected{std::move(device).error()};
     return DeviceWindow{std::make_unique<State>(std::move(*device), options.period)};
 }
@@ -122,7 +146,7 @@ void DeviceWindow::begin() {
     s.samples = {};
     s.processes.clear();
     s.note_processes();
-    s.begun = s.device.counters();
+    s.begun = counters_of(s.device);
     if (s.period.count() > 0)
         s.sampler = std::jthread{[&s](const std::stop_token& stop) { s.run(stop); }};
 }
@@ -134,19 +158,24 @@ void DeviceWindow::end(double seconds, const std::function<bool(int pid)>& is_ou
     State& s = *state_;
     s.sampler = {};                    // stopped and joined
     if (s.samples.empty()) s.sample(); // the window ended before the thread started
-    const auto ended = s.device.counters();
+    const auto ended = counters_of(s.device);
     s.note_processes();
-    telemetry.device = s.samples.summary(s.begun, ended, s.device.health());
+    telemetry.device =
+        s.samples.summary(s.begun, ended, ask(s.device, [](auto& one) { return one.health(); }));
     telemetry.device->other_processes = others(s.processes, is_ours);
     s.add_energy(ended, seconds, telemetry);
     add_disturbances(s.described, seconds, telemetry);
-    if (const std::string& problem = s.device.problem(); !problem.empty())
+    const std::string problem =
+        ask(s.device, [](auto& one) -> std::string { return one.problem(); });
+    if (!problem.empty())
         disturb(telemetry, record::DisturbanceCode::driver_silent, {{"problem", problem}},
                 fmt::format("Some queries to the device's driver failed: {}. Look at "
                             "`dmesg` and reset the device.",
                             problem));
 }
 
-std::optional<double> DeviceWindow::clock_hz() { return state_->device.clock_hz(); }
+std::optional<double> DeviceWindow::clock_hz() {
+    return ask(state_->device, [](auto& one) { return one.clock_hz(); });
+}
 
 } // namespace assay::telemetry

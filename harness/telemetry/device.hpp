@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "driver/nvml.hpp"
+#include "machine/files.hpp"
 #include "record/model.hpp"
 
 #include <chrono>
@@ -25,6 +26,7 @@ inline constexpr double shortest_energy_window = 2.0; // seconds
 struct DeviceOptions {
     std::string name; ///< UUID or PCI address; empty: no device
     std::filesystem::path library = driver::nvml_library;
+    machine::Files files{}; ///< where AMD's are looked for
     /// Zero: only sample() reads, for tests.
     std::chrono::milliseconds period{100};
 };

@@ -90,12 +90,12 @@ std::string words_of(const std::source_location& site) {
 /// The threads of the block that runs. One block at a time in a process.
 class Block {
 public:
-    void begin(const dim3& shape);
+    void begin(const dim3& shape, unsigned lanes);
     /// The kernel's body for every thread.
     void run(const std::function<void()>& body);
     void wait(State state, const std::source_location& from, WarpWork work, void* operand);
     void give_up(const std::string& what) { fault_ = what; }
-    unsigned lane() const { return static_cast<unsigned>(current_ - threads_.data()) % warp_lanes; }
+    unsigned lane() const { return static_cast<unsigned>(current_ - threads_.data()) % lanes_; }
     const std::string& fault() const { return fault_; }
 
 private:
@@ -111,14 +111,16 @@ private:
     void release_barrier();
     void arrange_pass(unsigned warp);
     void describe_difference(std::size_t first, std::size_t last);
-    std::size_t first_of(unsigned warp) const { return std::size_t{warp} * warp_lanes; }
+    std::size_t warps() const { return (threads_.size() + lanes_ - 1) / lanes_; }
+    std::size_t first_of(unsigned warp) const { return std::size_t{warp} * lanes_; }
     std::size_t end_of(unsigned warp) const {
-        return std::min(first_of(warp) + warp_lanes, threads_.size());
+        return std::min(first_of(warp) + lanes_, threads_.size());
     }
     Fiber& free_fiber();
     Thread* next_fresh();
 
     std::vector<Thread> threads_;
+    unsigned lanes_ = 32; ///< of a warp
     std::vector<unsigned> ready_warps_;
     std::vector<std::size_t> pass_; ///< the lanes of a warp in the order in which they run
     std::size_t passed_ = 0;
@@ -135,7 +137,8 @@ Block& block() {
     return the_block;
 }
 
-void Block::begin(const dim3& shape) {
+void Block::begin(const dim3& shape, unsigned lanes) {
+    lanes_ = lanes;
     threads_.assign(std::size_t{shape.x} * shape.y * shape.z, {});
     for (unsigned i = 0; i < threads_.size(); ++i)
         threads_[i].index = {i % shape.x, i / shape.x % shape.y, i / shape.x / shape.y};
@@ -145,8 +148,7 @@ void Block::begin(const dim3& shape) {
 void Block::run(const std::function<void()>& body) {
     body_ = &body;
     for (Thread& thread : threads_) thread.state = State::fresh;
-    const auto warps = static_cast<unsigned>((threads_.size() + warp_lanes - 1) / warp_lanes);
-    ready_warps_.resize(warps);
+    ready_warps_.resize(warps());
     std::iota(ready_warps_.begin(), ready_warps_.end(), 0U);
     while (fault_.empty()) {
         if (ready_warps_.empty()) release_barrier();
@@ -237,7 +239,7 @@ void Block::settle(unsigned warp) {
 }
 
 void Block::meet(unsigned warp) {
-    std::array<void*, warp_lanes> operands{};
+    std::array<void*, most_lanes> operands{};
     WarpWork work = nullptr;
     for (std::size_t i = first_of(warp); i < end_of(warp); ++i) {
         Thread& thread = threads_[i];
@@ -268,7 +270,7 @@ void Block::release_barrier() {
         return;
     }
     for (Thread& thread : threads_) thread.state = State::ready;
-    ready_warps_.resize((threads_.size() + warp_lanes - 1) / warp_lanes);
+    ready_warps_.resize(warps());
     std::iota(ready_warps_.begin(), ready_warps_.end(), 0U);
 }
 
@@ -354,7 +356,7 @@ void begin(const Launch& launch) {
     spoil_shared(launch.kernel);
     place.blocks = launch.blocks;
     place.threads = launch.threads;
-    block().begin(launch.threads);
+    block().begin(launch.threads, launch.lanes);
 }
 } // namespace
 

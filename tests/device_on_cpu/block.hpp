@@ -16,7 +16,8 @@
 
 namespace assay::device_on_cpu {
 
-constexpr unsigned warp_lanes = 32;
+/// Of the widest warp; Launch::lanes says how many there are.
+constexpr unsigned most_lanes = 64;
 
 /// Of the thread that runs now.
 struct Place {
@@ -35,6 +36,7 @@ struct Launch {
     dim3 threads;
     std::size_t shared_bytes = 0;
     const void* kernel = nullptr; ///< whose module has the shared memory
+    unsigned lanes = 32;          ///< of a warp
 };
 
 /// Waits until all threads of the block are here.
@@ -42,7 +44,7 @@ void wait_for_block(const std::source_location& from);
 
 /// What the lanes of a warp do together once all of them are here: an operand of each, null where there is no such
 /// lane or it has ended. Runs once for all.
-using WarpWork = void (*)(const std::array<void*, warp_lanes>& operands);
+using WarpWork = void (*)(const std::array<void*, most_lanes>& operands);
 void together(WarpWork work, void* operand, const std::source_location& from);
 
 /// Ends the kernel; for warp work.

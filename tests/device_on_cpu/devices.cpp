@@ -78,6 +78,8 @@ int multiprocessors() {
 }
 /// Kernels are compiled as for 9.0 (kernel_words.hpp); libraries may do what later ones can.
 int capability() { return static_cast<int>(number_of("ASSAY_CPU_CAPABILITY", 90)); }
+/// Modules are built for warps of 32 or of 64 threads, and refuse the others.
+int lanes_of_warp() { return static_cast<int>(number_of("ASSAY_CPU_LANES", 32)); }
 constexpr int threads_per_multiprocessor = 1024;
 constexpr int shared_of_multiprocessor = 228 << 10;
 constexpr int l2_bytes = 1 << 20;
@@ -230,7 +232,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* all, int device) {
     all->multiProcessorCount = multiprocessors();
     all->maxThreadsPerMultiProcessor = threads_per_multiprocessor;
     all->maxThreadsPerBlock = 1024;
-    all->warpSize = 32;
+    all->warpSize = lanes_of_warp();
     all->sharedMemPerBlock = 48U << 10U;
     all->sharedMemPerBlockOptin = shared_of_multiprocessor - 1024;
     all->sharedMemPerMultiprocessor = shared_of_multiprocessor;
@@ -250,6 +252,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr name, int device) 
         {cudaDevAttrMaxThreadsPerMultiProcessor, threads_per_multiprocessor},
         {cudaDevAttrMaxSharedMemoryPerBlockOptin, shared_of_multiprocessor - 1024},
         {cudaDevAttrAsyncEngineCount, 2},
+        {cudaDevAttrWarpSize, lanes_of_warp()},
         {cudaDevAttrUnifiedAddressing, 1},
         {cudaDevAttrMemoryPoolsSupported, 1}};
     const auto found = known.find(name);

@@ -39,36 +39,79 @@ float tf32(std::uint32_t bits) { return std::bit_cast<float>(bits & ~0x1fffU); }
 std::int32_t int8(std::uint32_t bits) { return static_cast<std::int8_t>(bits); }
 double fp64(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
-/// c += a b with a of m x k, b of k x 8. `packed` elements follow each other in a register along k; four lanes share a
-/// row of a, or a column of b, and have a register each of every four.
-template <class Register, class Sum, unsigned m, unsigned k, unsigned packed, auto element>
-void multiply(const std::array<void*, warp_lanes>& lanes) {
-    constexpr unsigned n = 8;
+/// Where elements of a and b are, k = 0 first, and where sums are.
+struct ElementPlace {
+    unsigned lane;
+    unsigned reg;
+};
+
+/// mma.sync: a of m x k, b of k x 8. `packed` elements follow each other in a register along k; four lanes share a row of
+/// a, or a column of b, and have a register each of every four.
+template <unsigned rows>
+struct Nvidia {
+    static constexpr unsigned lanes = 32;
+    static constexpr unsigned m = rows;
+    static constexpr unsigned n = 8;
+    static constexpr ElementPlace a(unsigned row, unsigned word, unsigned /*of_lane*/) {
+        return {row % 8 * 4 + word % 4, row / 8 + m / 8 * (word / 4)};
+    }
+    static constexpr ElementPlace b(unsigned column, unsigned word, unsigned /*of_lane*/) {
+        return {column * 4 + word % 4, word / 4};
+    }
+    static constexpr unsigned row(unsigned lane, unsigned sum) { return lane / 4 + 8 * (sum / 2); }
+    static constexpr unsigned column(unsigned lane, unsigned sum) { return lane % 4 * 2 + sum % 2; }
+};
+
+/// MFMA 16 x 16: sixteen lanes have the rows of a, or the columns of b, and each group of sixteen a quarter of k, one
+/// register after the other. A lane has four sums of a column: neighbours, or with fp64 every fourth row.
+template <bool is_fp64>
+struct Amd {
+    static constexpr unsigned lanes = 64;
+    static constexpr unsigned m = 16;
+    static constexpr unsigned n = 16;
+    static constexpr ElementPlace a(unsigned row, unsigned word, unsigned of_lane) {
+        return {word / of_lane * 16 + row, word % of_lane};
+    }
+    static constexpr ElementPlace b(unsigned column, unsigned word, unsigned of_lane) {
+        return a(column, word, of_lane);
+    }
+    static constexpr unsigned row(unsigned lane, unsigned sum) {
+        return is_fp64 ? lane / 16 + 4 * sum : lane / 16 * 4 + sum;
+    }
+    static constexpr unsigned column(unsigned lane, unsigned /*sum*/) { return lane % 16; }
+};
+
+template <class Shape, class Register, class Sum, unsigned k, unsigned packed, auto element>
+void multiply(const std::array<void*, most_lanes>& lanes) {
     constexpr unsigned bits = 8 * sizeof(Register) / packed;
     constexpr Register mask =
         bits == 8 * sizeof(Register) ? ~Register{0} : (Register{1} << bits) - 1;
-    std::array<std::array<Sum, k>, m> a{};
-    std::array<std::array<Sum, k>, n> b{};
+    constexpr unsigned words_of_lane = k / packed / 4;
+    std::array<std::array<Sum, k>, Shape::m> a{};
+    std::array<std::array<Sum, k>, Shape::n> b{};
     const auto of = [&](unsigned lane) { return static_cast<const Fragments*>(lanes[lane]); };
     const auto get = [&](const void* registers, unsigned number, unsigned e) {
         Register word{};
         std::memcpy(&word, static_cast<const Register*>(registers) + number, sizeof word);
         return static_cast<Sum>(element((word >> (e * bits)) & mask));
     };
-    for (unsigned lane = 0; lane < warp_lanes; ++lane)
-        if (lanes[lane] == nullptr) return fault("a matrix instruction without all of its lanes");
+    for (unsigned lane = 0; lane < most_lanes; ++lane)
+        if ((lanes[lane] != nullptr) != (lane < Shape::lanes))
+            return fault("a matrix instruction without all of its lanes, or with too many");
     for (unsigned at = 0; at < k; ++at) {
-        const unsigned in_group = at / packed % 4;
-        const unsigned group = at / packed / 4;
-        for (unsigned row = 0; row < m; ++row)
-            a[row][at] = get(of(row % 8 * 4 + in_group)->a, row / 8 + m / 8 * group, at % packed);
-        for (unsigned column = 0; column < n; ++column)
-            b[column][at] = get(of(column * 4 + in_group)->b, group, at % packed);
+        for (unsigned row = 0; row < Shape::m; ++row) {
+            const auto place = Shape::a(row, at / packed, words_of_lane);
+            a[row][at] = get(of(place.lane)->a, place.reg, at % packed);
+        }
+        for (unsigned column = 0; column < Shape::n; ++column) {
+            const auto place = Shape::b(column, at / packed, words_of_lane);
+            b[column][at] = get(of(place.lane)->b, place.reg, at % packed);
+        }
     }
-    for (unsigned lane = 0; lane < warp_lanes; ++lane)
-        for (unsigned i = 0; i < m * n / warp_lanes; ++i) {
-            const auto& row = a[lane / 4 + 8 * (i / 2)];
-            const auto& column = b[lane % 4 * 2 + i % 2];
+    for (unsigned lane = 0; lane < Shape::lanes; ++lane)
+        for (unsigned i = 0; i < Shape::m * Shape::n / Shape::lanes; ++i) {
+            const auto& row = a[Shape::row(lane, i)];
+            const auto& column = b[Shape::column(lane, i)];
             Sum& sum = static_cast<Sum*>(of(lane)->c)[i];
             for (unsigned at = 0; at < k; ++at) sum += row[at] * column[at];
         }
@@ -77,19 +120,24 @@ void multiply(const std::array<void*, warp_lanes>& lanes) {
 using Word = std::uint32_t;
 using Pair = std::uint64_t;
 /// In the order of device::Mma.
-constexpr std::array<WarpWork, 8> instructions{
-    multiply<Word, float, 16, 8, 1, tf32>,
-    multiply<Word, float, 16, 16, 2, narrow<device::fp16_format>>,
-    multiply<Word, float, 16, 16, 2, narrow<device::bf16_format>>,
-    multiply<Word, std::int32_t, 16, 32, 4, int8>,
-    multiply<Word, float, 16, 32, 4, narrow<device::e4m3_format>>,
-    multiply<Word, float, 16, 32, 4, narrow<device::e5m2_format>>,
-    multiply<Pair, double, 16, 16, 1, fp64>,
-    multiply<Pair, double, 8, 4, 1, fp64>};
+constexpr std::array<WarpWork, 13> instructions{
+    multiply<Nvidia<16>, Word, float, 8, 1, tf32>,
+    multiply<Nvidia<16>, Word, float, 16, 2, narrow<device::fp16_format>>,
+    multiply<Nvidia<16>, Word, float, 16, 2, narrow<device::bf16_format>>,
+    multiply<Nvidia<16>, Word, std::int32_t, 32, 4, int8>,
+    multiply<Nvidia<16>, Word, float, 32, 4, narrow<device::e4m3_format>>,
+    multiply<Nvidia<16>, Word, float, 32, 4, narrow<device::e5m2_format>>,
+    multiply<Nvidia<16>, Pair, double, 16, 1, fp64>,
+    multiply<Nvidia<8>, Pair, double, 4, 1, fp64>,
+    multiply<Amd<false>, Word, float, 16, 2, narrow<device::fp16_format>>,
+    multiply<Amd<false>, Word, float, 16, 2, narrow<device::bf16_format>>,
+    multiply<Amd<false>, Word, std::int32_t, 16, 4, int8>,
+    multiply<Amd<false>, Word, std::int32_t, 32, 4, int8>,
+    multiply<Amd<true>, Pair, double, 4, 1, fp64>};
 
 } // namespace
 
-void multiply_add(int instruction, void* c, const void* a, const void* b) {
+void multiply_matrices(device::Mma instruction, void* c, const void* a, const void* b) {
     Fragments own{c, a, b};
     together(instructions.at(static_cast<std::size_t>(instruction)), &own,
              std::source_location::current());

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "device/warp.hpp"
 #include "kernels.hpp"
 #include "runtime.hpp"
 
@@ -44,7 +45,7 @@
 inline void __syncthreads(const std::source_location& from = std::source_location::current()) {
     assay::device_on_cpu::wait_for_block(from);
 }
-inline void __syncwarp(unsigned /*mask*/ = 0xffffffffU,
+inline void __syncwarp(assay::device::Lanes /*mask*/ = assay::device::every_lane,
                        const std::source_location& from = std::source_location::current()) {
     assay::device_on_cpu::together([](const auto&) {}, nullptr, from);
 }
@@ -60,10 +61,10 @@ T shuffled(T own, int from, const std::source_location& site) {
         T result;
     } operand{own, from, own};
     together(
-        [](const std::array<void*, warp_lanes>& lanes) {
+        [](const std::array<void*, most_lanes>& lanes) {
             for (void* const lane : lanes) {
                 auto* const to = static_cast<Operand*>(lane);
-                if (to == nullptr || to->from < 0 || to->from >= static_cast<int>(warp_lanes))
+                if (to == nullptr || to->from < 0 || to->from >= static_cast<int>(most_lanes))
                     continue;
                 const void* const source = lanes[static_cast<unsigned>(to->from)];
                 if (source == nullptr) return fault("a shuffle reads a lane that is not there");
@@ -76,18 +77,19 @@ T shuffled(T own, int from, const std::source_location& site) {
 
 /// The lanes that have the same value, as bits, for every lane of the warp at once.
 template <class T>
-unsigned lanes_alike(T own, const std::source_location& site) {
+device::Lanes lanes_alike(T own, const std::source_location& site) {
     struct Operand {
         T value;
-        unsigned result;
+        device::Lanes result;
     } operand{own, 0};
     together(
-        [](const std::array<void*, warp_lanes>& lanes) {
+        [](const std::array<void*, most_lanes>& lanes) {
             for (void* const one : lanes)
-                for (unsigned i = 0; one != nullptr && i < warp_lanes; ++i) {
+                for (unsigned i = 0; one != nullptr && i < device::warp_lanes; ++i) {
                     auto* const to = static_cast<Operand*>(one);
                     const auto* const other = static_cast<const Operand*>(lanes[i]);
-                    if (other != nullptr && other->value == to->value) to->result |= 1U << i;
+                    if (other != nullptr && other->value == to->value)
+                        to->result |= device::Lanes{1} << i;
                 }
         },
         &operand, site);
@@ -111,30 +113,32 @@ Pair fused(Pair x, Pair f, Pair a) {
 } // namespace assay::device_on_cpu
 
 template <class T>
-T __shfl_xor_sync(unsigned /*mask*/, T value, unsigned distance,
+T __shfl_xor_sync(assay::device::Lanes /*mask*/, T value, unsigned distance,
                   const std::source_location& from = std::source_location::current()) {
     using namespace assay::device_on_cpu;
     return shuffled(value, static_cast<int>(lane() ^ distance), from);
 }
 template <class T>
-T __shfl_down_sync(unsigned /*mask*/, T value, unsigned distance,
+T __shfl_down_sync(assay::device::Lanes /*mask*/, T value, unsigned distance,
                    const std::source_location& from = std::source_location::current()) {
     using namespace assay::device_on_cpu;
     return shuffled(value, static_cast<int>(lane() + distance), from);
 }
 template <class T>
-T __shfl_up_sync(unsigned /*mask*/, T value, unsigned distance,
+T __shfl_up_sync(assay::device::Lanes /*mask*/, T value, unsigned distance,
                  const std::source_location& from = std::source_location::current()) {
     using namespace assay::device_on_cpu;
     return shuffled(value, static_cast<int>(lane()) - static_cast<int>(distance), from);
 }
 
 template <class T>
-unsigned __match_any_sync(unsigned /*mask*/, T value,
-                          const std::source_location& from = std::source_location::current()) {
+assay::device::Lanes
+__match_any_sync(assay::device::Lanes /*mask*/, T value,
+                 const std::source_location& from = std::source_location::current()) {
     return assay::device_on_cpu::lanes_alike(value, from);
 }
 inline int __popc(unsigned bits) { return std::popcount(bits); }
+inline int __popcll(unsigned long long bits) { return std::popcount(bits); }
 
 template <class T>
 T atomicAdd(T* at, T value) {

@@ -9,6 +9,13 @@
 
 #pragma once
 
+// In its pass for the device clang for HIP copies constants there, and would want the functions that a table points to.
+#ifdef __HIP_DEVICE_COMPILE__
+#define ASSAY_CONSTEVAL inline
+#else
+#define ASSAY_CONSTEVAL consteval
+#endif
+
 #include "assay/benchmark.hpp"
 #include "assay/host.hpp"
 #include "assay/one_of.hpp"
@@ -386,7 +393,7 @@ namespace assay {
 /// The table entry of benchmark B, once at the end of its file:
 ///   namespace assay::memory { extern constinit const assay_benchmark stream = define<Stream>(); }
 template <Benchmark B>
-consteval assay_benchmark define() {
+ASSAY_CONSTEVAL assay_benchmark define() {
     assay_benchmark b{};
     b.struct_size = sizeof(assay_benchmark);
     b.version = B::info.version;

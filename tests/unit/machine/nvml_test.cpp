@@ -160,7 +160,7 @@ TEST(Nvml, PartsOfADeviceAreDevices) {
     EXPECT_EQ(found.devices[3].uuid, "GPU-2");
     EXPECT_EQ(found.devices[3].index, 3); // no number twice
 
-    const auto states = read_device_states({}, nvml.library()).devices;
+    const auto states = read_device_states(Files{"/none"}, {}, nvml.library()).devices;
     ASSERT_THAT(states, SizeIs(5));
     EXPECT_EQ(states[1].device.uuid, "GPU-1");
     const auto said = complaints(states[1]);
@@ -355,7 +355,7 @@ TEST(Nvml, TheMachineHasItsDevicesAndTheSameIdentity) {
 
 std::vector<std::string> complaints_of(const std::string& lines) {
     const FakeNvml nvml{h200s(1) + lines};
-    const auto states = read_device_states({}, nvml.library());
+    const auto states = read_device_states(Files{"/none"}, {}, nvml.library());
     EXPECT_THAT(states.problems, IsEmpty());
     EXPECT_THAT(states.devices, SizeIs(1));
     std::vector<std::string> sentences;

@@ -128,19 +128,20 @@ TEST(Devices, WithoutOneASuiteIsOfTheHostAndSaysSo) {
 
 TEST(Devices, MayBeThereWithoutADriver) {
     auto machine = machine_of(0);
-    EXPECT_FALSE(may_have_devices(machine));
+    EXPECT_FALSE(may_have_devices(machine, "cuda"));
     machine.pci = {{.address = "0000:65:00.0",
                     .vendor_id = "1002",
                     .device_id = {},
                     .kind = "accelerator",
                     .name = {},
                     .driver = {}}};
-    EXPECT_FALSE(may_have_devices(machine)) << "AMD's are no CUDA devices";
+    EXPECT_FALSE(may_have_devices(machine, "cuda")) << "AMD's are no CUDA devices";
     EXPECT_TRUE(may_run_here({.place = "host"}, machine));
     EXPECT_FALSE(may_run_here({.place = "cuda"}, machine));
+    EXPECT_TRUE(may_run_here({.place = "hip"}, machine));
     machine.pci.front().vendor_id = "10de";
-    EXPECT_TRUE(may_have_devices(machine));
     EXPECT_TRUE(may_run_here({.place = "cuda"}, machine));
+    EXPECT_FALSE(may_run_here({.place = "hip"}, machine));
 }
 
 TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {
@@ -167,6 +168,44 @@ TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {
                                    Not(Contains("CUDA_VISIBLE_DEVICES=0"))));
     EXPECT_EQ(empty_case(plan->cases.front()).place,
               (record::Place{.kind = "cuda", .uuid = "GPU-1a2b3c4d-0000", .index = 1}));
+}
+
+TEST(Devices, OfTwoMakersEachHasItsCases) {
+    auto all = harness::testing::mixed_catalogue();
+    auto stream = harness::testing::benchmark("memory.stream", "bandwidth", {});
+    stream.place = "hip";
+    all.modules.push_back(harness::testing::manifest("hip", {stream}));
+    auto machine = machine_of(1);
+    machine.devices.push_back({.kind = "hip",
+                               .index = 0,
+                               .uuid = "GPU-a1b2c3d4e5f60718",
+                               .pci_address = "0000:c5:00.0",
+                               .name = "AMD Instinct MI300X OAM",
+                               .compute_capability = "gfx942",
+                               .mode = {}});
+    const auto plan = make_plan(all, {.what = {"memory.stream"}, .machine = machine});
+    ASSERT_TRUE(plan);
+    ASSERT_THAT(plan->cases, SizeIs(2));
+    for (const auto& planned : plan->cases) {
+        ASSERT_THAT(planned.devices, SizeIs(1));
+        EXPECT_EQ(planned.devices[0].kind, planned.benchmark->place);
+        const auto placement =
+            place(planned, machine, {}, [](int, const std::string&) { return std::vector{0}; });
+        ASSERT_TRUE(placement);
+        const auto environment = worker_environment(
+            {"HIP_VISIBLE_DEVICES=7", "ROCR_VISIBLE_DEVICES=7", "CUDA_VISIBLE_DEVICES=7"},
+            *placement);
+        if (planned.benchmark->place == "hip")
+            EXPECT_THAT(environment, AllOf(Contains("ROCR_VISIBLE_DEVICES=GPU-a1b2c3d4e5f60718"),
+                                           Not(Contains(StartsWith("HIP_VISIBLE")))));
+        else
+            EXPECT_THAT(environment, AllOf(Contains("CUDA_VISIBLE_DEVICES=GPU-0a2b3c4d-0000"),
+                                           Not(Contains(StartsWith("ROCR_VISIBLE")))));
+    }
+    const auto one = make_plan(all, {.what = {"*"}, .devices = {"hip:0"}, .machine = machine});
+    ASSERT_TRUE(one);
+    const auto both = make_plan(all, {.what = {"*"}, .devices = {"0"}, .machine = machine});
+    EXPECT_FALSE(both) << "0 is an index of either";
 }
 
 TEST(Devices, AllAreShownToABenchmarkOfAll) {

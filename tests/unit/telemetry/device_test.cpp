@@ -69,6 +69,32 @@ TEST(DeviceWindow, WhatHappenedInIt) {
     EXPECT_THAT(telemetry.disturbances, IsEmpty());
 }
 
+TEST(DeviceWindow, OfAnAmdDeviceIsReadFromTheKernel) {
+    const machine::Scratch scratch;
+    scratch.write("/sys/class/kfd/kfd/topology/nodes/1/properties",
+                  "gfx_target_version 90402\nunique_id 255\nlocation_id 1280\n");
+    const std::string sensors = "/sys/bus/pci/devices/0000:05:00.0/hwmon/hwmon5/";
+    scratch.write(sensors + "power1_input", "612000000\n");
+    scratch.write(sensors + "freq1_input", "1950000000\n");
+    DeviceOptions options{
+        .name = "GPU-00000000000000ff", .library = "no-such-library.so", .period = {}};
+    options.files = scratch.files();
+    auto window = DeviceWindow::open(options);
+    ASSERT_TRUE(window) << window.error().message;
+    window->begin();
+    window->sample();
+    record::Telemetry telemetry;
+    window->end(2.5, [](int /*pid*/) { return true; }, telemetry);
+    ASSERT_TRUE(telemetry.device);
+    EXPECT_EQ(telemetry.device->power_watts, 612);
+    EXPECT_EQ(telemetry.device->clock_hz, 1.95e9);
+    EXPECT_FALSE(telemetry.energy_joules);
+    EXPECT_THAT(telemetry.energy_note.value_or(""), HasSubstr("no energy counter"));
+    EXPECT_THAT(telemetry.disturbances, IsEmpty());
+    options.name = "GPU-0000000000000000";
+    EXPECT_FALSE(DeviceWindow::open(options));
+}
+
 TEST(LinkWindow, CountsEachDevice) {
     const FakeNvml nvml{h200s(3) + "1 field.138.all 5,5\n2 field.138.all 0\n2 field.139.all 9,8\n"};
     auto links = LinkWindow::open({"GPU-0", "GPU-1", "GPU-2"}, nvml.library());

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Instructions that multiply matrices, by a warp together: mma.sync of NVIDIA's PTX ISA, and MFMA of AMD's CDNA ISA.
+
+#pragma once
+
+#include <cstdint>
+
+namespace assay::device {
+
+/// c += a b. NVIDIA's have 32 lanes, AMD's (16 x 16) have 64.
+enum class Mma : std::uint8_t {
+    m16n8k8_tf32,
+    m16n8k16_fp16,
+    m16n8k16_bf16,
+    m16n8k32_int8,
+    m16n8k32_e4m3,
+    m16n8k32_e5m2,
+    m16n8k16_fp64,
+    m8n8k4_fp64,
+    m16n16k16_fp16,
+    m16n16k16_bf16,
+    m16n16k16_int8, ///< CDNA2
+    m16n16k32_int8, ///< CDNA3 and later
+    m16n16k4_fp64
+};
+
+} // namespace assay::device

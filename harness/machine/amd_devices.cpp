@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/amd_devices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace assay::machine {
+namespace {
+
+constexpr const char* nodes = "/sys/class/kfd/kfd/topology/nodes";
+
+/// "name value" a line. Values have up to 64 bits without a sign.
+class Properties {
+public:
+    Properties(const Files& files, const std::filesystem::path& path) {
+        std::string_view rest;
+        const std::string text = files.text(path);
+        for (rest = text; !rest.empty();) {
+            const auto line = rest.substr(0, rest.find('\n'));
+            rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+            const auto space = line.find(' ');
+            if (space == std::string_view::npos) continue;
+            std::uint64_t value = 0;
+            const auto* const end = line.data() + line.size();
+            if (std::from_chars(line.data() + space + 1, end, value).ec == std::errc{})
+                values_.emplace(line.substr(0, space), value);
+        }
+    }
+    /// 0 where it is missing.
+    std::uint64_t operator[](const char* name) const {
+        const auto found = values_.find(name);
+        return found == values_.end() ? 0 : found->second;
+    }
+
+private:
+    std::map<std::string, std::uint64_t, std::less<>> values_;
+};
+
+template <class T>
+std::optional<T> positive(std::uint64_t value, std::uint64_t factor = 1) {
+    if (value == 0 || value > static_cast<std::uint64_t>(std::numeric_limits<T>::max()) / factor)
+        return {};
+    return static_cast<T>(value * factor);
+}
+
+/// 90402 is "gfx942", 90010 is "gfx90a": the last two are hexadecimal.
+std::string target_name(std::uint64_t version) {
+    return fmt::format("gfx{}{:x}{:x}", version / 10'000, version / 100 % 100, version % 100);
+}
+
+/// `location_id` is the bus, the device and the function in 8, 5 and 3 bits.
+std::string address_of(const Properties& node) {
+    const auto at = node["location_id"];
+    return fmt::format("{:04x}:{:02x}:{:02x}.{}", node["domain"] & 0xffffU, at >> 8U & 0xffU,
+                       at >> 3U & 0x1fU, at & 7U);
+}
+
+std::filesystem::path pci_folder(const record::Device& device) {
+    return std::filesystem::path{"/sys/bus/pci/devices"} / device.pci_address;
+}
+
+/// A sensor of the kernel, in its unit.
+std::optional<double> reading(const Files& files, const std::filesystem::path& path, double unit) {
+    const auto value = files.number(path);
+    if (!value || *value <= 0) return {};
+    return unit * static_cast<double>(*value);
+}
+constexpr double micro = 1e-6;
+constexpr double milli = 1e-3;
+
+/// The folder of its sensors; empty: none.
+std::filesystem::path sensors_of(const Files& files, const record::Device& device) {
+    const auto folder = pci_folder(device) / "hwmon";
+    const auto found = files.names(folder);
+    return found.empty() ? std::filesystem::path{} : folder / found.front();
+}
+
+record::Device describe(const Files& files, const std::filesystem::path& folder,
+                        const Properties& node) {
+    record::Device device{.kind = "hip", .pci_address = address_of(node)};
+    const auto pci = pci_folder(device);
+    if (const auto id = node["unique_id"]; id != 0) device.uuid = fmt::format("GPU-{:016x}", id);
+    device.name = files.line(pci / "product_name");
+    device.compute_capability = target_name(node["gfx_target_version"]);
+    if (device.name.empty()) device.name = fmt::format("AMD {}", device.compute_capability);
+    if (const auto each = node["simd_per_cu"]; each != 0)
+        device.multiprocessors = positive<int>(node["simd_count"] / each);
+    device.clock_max_hz = positive<double>(node["max_engine_clk_fcompute"], 1'000'000);
+    const Properties bank{files, folder / "mem_banks/0/properties"};
+    device.memory_bytes = positive<std::int64_t>(bank["size_in_bytes"]);
+    device.memory_bus_bits = positive<int>(bank["width"]);
+    device.memory_clock_max_hz = positive<double>(bank["mem_clk_max"], 1'000'000);
+    device.firmware.vbios = files.line(pci / "vbios_version");
+    if (const auto sensors = sensors_of(files, device); !sensors.empty()) {
+        device.power_limit_watts = reading(files, sensors / "power1_cap", micro);
+        device.power_limit_default_watts = reading(files, sensors / "power1_cap_default", micro);
+    }
+    // Modes as the driver names them; SPX and NPS1 are the whole device.
+    auto mode = files.line(pci / "current_compute_partition");
+    std::ranges::transform(mode, mode.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (mode != "spx") device.mode = std::move(mode);
+    if (const auto node_of_host = files.number(pci / "numa_node");
+        node_of_host && *node_of_host >= 0 && std::in_range<int>(*node_of_host))
+        device.numa_node = static_cast<int>(*node_of_host);
+    return device;
+}
+
+bool is_amd(const record::PciDevice& device) {
+    return device.kind == "accelerator" && device.vendor_id == "1002";
+}
+
+} // namespace
+
+AmdDevices read_amd_devices(const Files& files, const std::vector<record::PciDevice>& pci) {
+    AmdDevices found;
+    for (const auto& name : files.names(nodes)) {
+        const auto folder = std::filesystem::path{nodes} / name;
+        const Properties node{files, folder / "properties"};
+        if (node["gfx_target_version"] == 0) continue; // a processor
+        auto device = describe(files, folder, node);
+        if (device.uuid.empty())
+            found.problems.push_back(fmt::format(
+                "the AMD device at {} cannot be chosen: it has no unique id", device.pci_address));
+        else
+            found.devices.push_back(std::move(device));
+    }
+    // Parts of one device have its address, and follow each other by their ids.
+    std::ranges::sort(found.devices, {}, [](const record::Device& device) {
+        return std::tie(device.pci_address, device.uuid);
+    });
+    int next = 0;
+    for (auto& device : found.devices) device.index = next++;
+    for (const auto& device : pci) {
+        if (!is_amd(device)) continue;
+        const auto folder = std::filesystem::path{"/sys/bus/pci/devices"} / device.address;
+        if (auto text = files.line(folder / "serial_number"); !text.empty())
+            found.serials.push_back(
+                {.kind = "device", .where = device.address, .text = std::move(text), .keyed = {}});
+        if (std::ranges::find(found.devices, device.address, &record::Device::pci_address) ==
+            found.devices.end())
+            found.problems.push_back(fmt::format(
+                "the AMD device at {} cannot be used: the kernel's driver amdgpu does not offer it",
+                device.address));
+    }
+    if (!found.devices.empty()) found.driver = files.line("/sys/module/amdgpu/version");
+    return found;
+}
+
+AmdDevice::AmdDevice(Files files, record::Device described, std::string kfd_id)
+    : files_{std::move(files)}, described_{std::move(described)}, pci_{pci_folder(described_)},
+      sensors_{sensors_of(files_, described_)}, kfd_id_{std::move(kfd_id)} {}
+
+driver::DeviceReadings AmdDevice::readings() const {
+    driver::DeviceReadings now;
+    if (sensors_.empty()) return now;
+    // Older drivers have an average, newer ones the present power.
+    now.power_watts = reading(files_, sensors_ / "power1_average", micro);
+    if (!now.power_watts) now.power_watts = reading(files_, sensors_ / "power1_input", micro);
+    now.clock_hz = reading(files_, sensors_ / "freq1_input", 1);
+    now.memory_clock_hz = reading(files_, sensors_ / "freq2_input", 1);
+    now.temperature_celsius = reading(files_, sensors_ / "temp2_input", milli); // junction
+    now.memory_temperature_celsius = reading(files_, sensors_ / "temp3_input", milli);
+    return now;
+}
+
+driver::DeviceCounters AmdDevice::counters() const {
+    driver::DeviceCounters now;
+    if (!sensors_.empty()) now.energy_joules = reading(files_, sensors_ / "energy1_input", micro);
+    // Of the memory controllers: "ue: 0", "ce: 3".
+    const auto errors = files_.text(pci_ / "ras/umc_err_count");
+    const auto count_of = [&](std::string_view name) -> std::optional<std::int64_t> {
+        const auto at = errors.find(name);
+        if (at == std::string::npos) return {};
+        std::int64_t count = 0;
+        const auto* const from = errors.data() + at + name.size();
+        if (std::from_chars(from, errors.data() + errors.size(), count).ec != std::errc{})
+            return {};
+        return count;
+    };
+    now.ecc_uncorrected = count_of("ue: ");
+    now.ecc_corrected = count_of("ce: ");
+    return now;
+}
+
+std::optional<std::vector<int>> AmdDevice::processes() const {
+    constexpr const char* users = "/sys/class/kfd/kfd/proc";
+    if (kfd_id_.empty() || !files_.exists(users)) return {};
+    std::vector<int> found;
+    for (const auto& name : files_.names(users)) {
+        int pid = 0;
+        if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc{})
+            continue;
+        const auto used =
+            files_.number(std::filesystem::path{users} / name / fmt::format("vram_{}", kfd_id_));
+        if (used.value_or(0) > 0) found.push_back(pid);
+    }
+    return found;
+}
+
+std::optional<AmdDevice> find_amd_device(const Files& files, std::string_view uuid) {
+    for (const auto& name : files.names(nodes)) {
+        const auto folder = std::filesystem::path{nodes} / name;
+        const Properties node{files, folder / "properties"};
+        if (node["gfx_target_version"] == 0) continue;
+        auto device = describe(files, folder, node);
+        if (device.uuid.empty() || device.uuid != uuid) continue;
+        for (const auto& one : read_amd_devices(files, {}).devices)
+            if (one.uuid == uuid) device.index = one.index;
+        return AmdDevice{files, std::move(device), files.line(folder / "gpu_id")};
+    }
+    return {};
+}
+
+} // namespace assay::machine
