@@ -64,10 +64,12 @@ public:
                   "of heads all outputs are recomputed in fp64 from the cached numbers, within the "
                   "rounding of probabilities and results. A call produces one token per sequence.",
         .caveats =
-            "The rate of a library: another version may be faster. Bytes are the cached keys "
-            "and values, once; FLOP those of scores and weighted values. A cache that fits "
-            "in the device's second level is faster than memory. No pages: a server's cache "
-            "is in blocks of memory.",
+            "The rate of a library: another version may be faster. It compiles these kernels "
+            "itself, by NVRTC. Bytes are the cached keys and values, once; FLOP those of scores "
+            "and "
+            "weighted values. A cache that fits in the device's second level is faster than "
+            "memory. "
+            "No pages: a server's cache is in blocks of memory.",
         .headline = "bandwidth",
         .ceiling = "memory.stream peak.tensor",
         .place = "cuda",

@@ -136,14 +136,7 @@ Graph::Graph(const Target& target, std::span<const Descriptor* const> operations
     graph_.finalize();
 }
 
-std::vector<Engine> Graph::engines() const {
-    std::vector<Engine> engines;
-    ask(CUDNN_HEUR_MODE_A, engines);
-    ask(CUDNN_HEUR_MODE_FALLBACK, engines);
-    return engines;
-}
-
-void Graph::ask(cudnnBackendHeurMode_t mode, std::vector<Engine>& engines) const {
+std::vector<Engine> Graph::engines(cudnnBackendHeurMode_t mode) const {
     Descriptor heuristics{CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR};
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph_);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
@@ -151,8 +144,8 @@ void Graph::ask(cudnnBackendHeurMode_t mode, std::vector<Engine>& engines) const
         heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *target_.properties);
     try {
         heuristics.finalize();
-    } catch (const LibraryError&) {
-        return; // this mode has nothing for such graphs
+    } catch (const Unsupported&) {
+        return {}; // this mode has nothing for such graphs
     }
     std::int64_t count = 0;
     check(ASSAY_CUDNN(cudnnBackendGetAttribute, heuristics.raw(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
@@ -165,6 +158,7 @@ void Graph::ask(cudnnBackendHeurMode_t mode, std::vector<Engine>& engines) const
         raw.push_back(configs.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).raw());
     count = static_cast<std::int64_t>(heuristics.get(
         CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, raw.size(), raw.data()));
+    std::vector<Engine> engines;
     for (std::int64_t i = 0; i < count; ++i) {
         Descriptor& config = configs[static_cast<std::size_t>(i)];
         const Descriptor engine{CUDNN_BACKEND_ENGINE_DESCRIPTOR};
@@ -175,6 +169,7 @@ void Graph::ask(cudnnBackendHeurMode_t mode, std::vector<Engine>& engines) const
                            .notes = engine.get<cudnnBackendNumericalNote_t>(
                                CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT)});
     }
+    return engines;
 }
 
 Plan::Plan(const Target& target, const Engine& engine)

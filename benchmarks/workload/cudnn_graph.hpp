@@ -146,12 +146,10 @@ class Graph {
 public:
     /// `operations` and what they refer to live as long.
     Graph(const Target& target, std::span<const Descriptor* const> operations);
-    /// The best by the library's own estimate first; those that work for nearly everything last.
-    std::vector<Engine> engines() const;
+    /// The best by the library's own estimate first.
+    std::vector<Engine> engines(cudnnBackendHeurMode_t mode) const;
 
 private:
-    void ask(cudnnBackendHeurMode_t mode, std::vector<Engine>& engines) const;
-
     Target target_;
     Descriptor graph_;
 };

@@ -161,15 +161,19 @@ private:
     device::Buffer<std::byte> memory_;
 };
 
-/// Engines of a graph that serve a precision, in the library's order.
+/// Engines of a graph that serve a precision, in the library's order; those that work for nearly everything, and slowly, only
+/// where there is no other.
 template <class Operations>
 std::vector<Engine> engines_for(const Target& target, const Operations& operations,
                                 Precision precision, std::unique_ptr<Graph>& graph) {
     const auto list = operations.operations();
     graph = std::make_unique<Graph>(target, std::span<const Descriptor* const>{list});
-    std::vector<Engine> engines = graph->engines();
-    std::erase_if(engines, [&](const Engine& engine) { return !serves(precision, engine); });
-    return engines;
+    for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+        std::vector<Engine> engines = graph->engines(mode);
+        std::erase_if(engines, [&](const Engine& engine) { return !serves(precision, engine); });
+        if (!engines.empty()) return engines;
+    }
+    return {};
 }
 /// Does this library have any for it here?
 template <class Operations>
@@ -224,7 +228,8 @@ public:
             plans.size(), time, {.rounds = few ? 1 : 5, .seconds = 1}); // s, of each graph
         if (!trial.fastest) {
             stream.wait(); // where the device is lost, that is the reason
-            throw LibraryError{joined("none of the ", made, " plans that cuDNN has works")};
+            throw LibraryError{joined("none of the ", engines_.size(),
+                                      " engines that cuDNN offers works; the last one: ", why_)};
         }
         plan_ = std::move(plans[*trial.fastest]);
         engine_ = engines_[*trial.fastest].index;
@@ -237,29 +242,34 @@ public:
 
 private:
     /// Null where the engine cannot do it after all, or only with much memory.
-    static std::unique_ptr<Plan> plan_of(const Target& target, const Engine& engine) {
+    std::unique_ptr<Plan> plan_of(const Target& target, const Engine& engine) {
         try {
             auto plan = std::make_unique<Plan>(target, engine);
             if (std::cmp_less_equal(plan->workspace_bytes(), most_workspace)) return plan;
-        } catch (const LibraryError&) {
-            // Others may work.
+            why_ = joined("it needs ", plan->workspace_bytes(), " bytes of memory");
+        } catch (const LibraryError& e) {
+            why_ = e.what(); // others may work
         }
         return nullptr;
     }
     /// Of one call, infinite where the library refuses. The first call loads kernels, which waits for the device and must
     /// not happen behind a kernel that waits for us.
-    static double seconds_of(const Plan& plan, const Handle& handle, const Data& data,
-                             const device::Stream& stream, device::EventClock& clock,
-                             Workspace& workspace) {
+    double seconds_of(const Plan& plan, const Handle& handle, const Data& data,
+                      const device::Stream& stream, device::EventClock& clock,
+                      Workspace& workspace) {
         const Arguments arguments{Operations::uids, data,
                                   workspace.at_least(plan.workspace_bytes())};
         const auto queue = [&] { arguments.queue(handle, plan); };
-        const std::uint64_t calls = device::properties().is_cpu() ? 1 : 3;
+        constexpr double enough = 2e-3; // s: a thousand times what the clock resolves
+        constexpr std::uint64_t calls = 3;
         try {
             queue();
             stream.wait();
+            const double once = clock.seconds(1, queue);
+            if (once > enough) return once;
             return clock.seconds(calls, queue) / static_cast<double>(calls);
-        } catch (const LibraryError&) {
+        } catch (const LibraryError& e) {
+            why_ = e.what();
             cudaGetLastError(); // a launch that failed is not the fault of the next engine
             return std::numeric_limits<double>::infinity();
         }
@@ -271,6 +281,7 @@ private:
     std::unique_ptr<Plan> plan_;
     std::int64_t engine_ = 0;
     std::size_t tried_ = 0;
+    std::string why_; // the last engine that does not work does not
 };
 
 } // namespace assay::workload::cudnn

@@ -66,6 +66,7 @@ const std::array engines_of_attention{
 std::vector<const Engine*> engines_for(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
     const auto all = [](const auto& engines) {
         std::vector<const Engine*> list;
+        list.reserve(engines.size());
         for (const Engine& engine : engines) list.push_back(&engine);
         return list;
     };
@@ -77,8 +78,13 @@ std::vector<const Engine*> engines_for(const Descriptor& graph, cudnnBackendHeur
                           a.o.type == a.q.type && a.q.strides[3] == 1 && a.k.strides[3] == 1;
         return fits && !falls_back ? all(engines_of_attention) : std::vector<const Engine*>{};
     }
-    if (!is_fused(graph) || !Fused{operations_of(graph)}.has_engines()) return {};
-    return falls_back ? all(engines_of_fallback) : all(engines_of_convolutions);
+    if (!is_fused(graph)) return {};
+    const Fused fused{operations_of(graph)};
+    if (!fused.has_engines()) return {};
+    if (falls_back) return all(engines_of_fallback);
+    auto engines = all(engines_of_convolutions);
+    if (fused.convolution.edges == 3) engines.pop_back(); // so that fp32 has to fall back
+    return engines;
 }
 
 // --- what is computed -----------------------------------------------------------------------------------
@@ -322,7 +328,7 @@ cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
                                            cudnnBackendDescriptor_t* made) {
     return guarded([&] {
         needs(required.contains(type), "nobody makes these", CUDNN_STATUS_NOT_SUPPORTED);
-        *made = new Descriptor{.type = type};
+        *made = new Descriptor{.type = type, .values = {}};
     });
 }
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t raw) {
