@@ -18,8 +18,8 @@ using cudnn::ConvolutionOperations;
 
 /// Numbers of a tensor counted as its dimensions are written (image, channel, place), and where they lie: channels last.
 struct ChannelsLast {
-    std::uint64_t channels;
-    std::uint64_t places; ///< of an image
+    std::uint64_t channels; ///< 1: as they are counted
+    std::uint64_t places;   ///< of an image
     ASSAY_HOST_DEVICE std::uint64_t number_at(std::uint64_t lies) const {
         const std::uint64_t image = lies / (channels * places);
         const std::uint64_t place = lies / channels % places;
@@ -103,9 +103,7 @@ struct DeviceConvolution {
           stream{on}, source{elements(precision, batch, shape.inputs, shape.source_elements())},
           weights{elements(precision, shape.outputs, shape.inputs, shape.terms())},
           bias{elements(precision, 1, shape.outputs, shape.outputs)},
-          // What is stored is not rounded to tf32.
-          result{elements(precision == Precision::tf32 ? Precision::fp32 : precision, batch,
-                          shape.outputs, shape.result_elements())},
+          result{elements(precision, batch, shape.outputs, shape.result_elements(), true)},
           results{static_cast<std::size_t>(batch * shape.result_elements())} {
         source.fill(data.sources(), stream);
         weights.fill(data.weights(), stream);
@@ -133,9 +131,12 @@ struct DeviceConvolution {
 
 private:
     static Elements elements(Precision precision, std::int64_t images, std::int64_t channels,
-                             std::int64_t of_one) {
+                             std::int64_t of_one, bool is_result = false) {
+        if (!cudnn::has_channels_last(precision)) channels = 1;
+        // What is computed is not rounded to tf32.
+        const bool is_wide = is_result && precision == Precision::tf32;
         return {
-            storage_of(precision),
+            storage_of(is_wide ? Precision::fp32 : precision),
             images * of_one,
             {static_cast<std::uint64_t>(channels), static_cast<std::uint64_t>(of_one / channels)}};
     }

@@ -47,6 +47,10 @@ inline bool serves(Precision precision, const Engine& engine) {
            (!by_matrix_units && !engine.has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
 }
 
+/// Matrix units want channels last; kernels without them have channels first, and would bring others into that order, in a
+/// workspace as large as the tensors.
+constexpr bool has_channels_last(Precision precision) { return precision != Precision::fp32; }
+
 /// A forward convolution, the bias and ReLU: sums in fp32, the bias in the type of the data, as ready-made kernels want it.
 class ConvolutionOperations {
 public:
@@ -54,12 +58,9 @@ public:
                                                       4}; ///< source, weights, bias, result
 
     ConvolutionOperations(const Layer& layer, std::int64_t batch, Precision precision)
-        : source_{data(0, shape(layer, batch, layer.inputs, layer.size), precision)},
-          weights_{data(1, shape(layer, layer.outputs, layer.inputs, layer.kernel), precision)},
-          bias_{data(2, shape(layer, 1, layer.outputs, 1), precision)},
-          result_{data(3, results(layer, batch), precision)},
-          sums_{tensor(5, results(layer, batch), CUDNN_DATA_FLOAT, true)},
-          biased_{tensor(6, results(layer, batch), CUDNN_DATA_FLOAT, true)} {
+        : ConvolutionOperations{
+              layer, precision, shape(layer, precision, batch, layer.inputs, layer.size),
+              shape(layer, precision, batch, layer.outputs, layer.output_size())} {
         const auto edges = [&](std::int64_t value) {
             return std::vector<std::int64_t>(static_cast<std::size_t>(layer.dims), value);
         };
@@ -84,14 +85,20 @@ public:
     }
 
 private:
-    static TensorShape shape(const Layer& layer, std::int64_t first, std::int64_t channels,
-                             std::int64_t edge) {
+    ConvolutionOperations(const Layer& layer, Precision precision, const TensorShape& sources,
+                          const TensorShape& results)
+        : source_{data(0, sources, precision)},
+          weights_{data(1, shape(layer, precision, layer.outputs, layer.inputs, layer.kernel),
+                        precision)},
+          bias_{data(2, shape(layer, precision, 1, layer.outputs, 1), precision)},
+          result_{data(3, results, precision)}, sums_{tensor(5, results, CUDNN_DATA_FLOAT, true)},
+          biased_{tensor(6, results, CUDNN_DATA_FLOAT, true)} {}
+    static TensorShape shape(const Layer& layer, Precision precision, std::int64_t first,
+                             std::int64_t channels, std::int64_t edge) {
         std::vector<std::int64_t> dims{first, channels};
         dims.insert(dims.end(), static_cast<std::size_t>(layer.dims), edge);
-        return channels_last(std::move(dims));
-    }
-    static TensorShape results(const Layer& layer, std::int64_t batch) {
-        return shape(layer, batch, layer.outputs, layer.output_size());
+        return has_channels_last(precision) ? channels_last(std::move(dims))
+                                            : packed(std::move(dims));
     }
     static Descriptor data(std::size_t which, const TensorShape& shape, Precision precision) {
         return tensor(uids.at(which), shape, data_type_of(precision));

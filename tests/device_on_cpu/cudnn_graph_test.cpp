@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace assay::workload::cudnn {
 namespace {
@@ -66,6 +67,34 @@ TEST_F(CudnnGraphs, EveryLayerHasAnEngineInEveryPrecision) {
         for (const Layer& layer : resnet50) each(layer, 16);
         if (capability == 90) // the library takes its time
             for (const Layer& layer : unet3d(128)) each(layer, 1);
+    }
+}
+
+/// Of kernels that are compiled when they are needed a plan takes a device; those of convolutions are ready-made.
+TEST_F(CudnnGraphs, EveryLayerHasAPlanThatNeedsLittleMemory) {
+    const Descriptor device = device_of(90);
+    const Target target{.properties = &device};
+    const auto each = [&](const Layer& layer, std::int64_t batch, Precision precision) {
+        const ConvolutionOperations operations{layer, batch, precision};
+        std::unique_ptr<Graph> graph;
+        std::string why = "no engine";
+        for (const Engine& engine : engines_for(target, operations, precision, graph)) {
+            try {
+                const Plan plan{target, engine};
+                if (std::cmp_less_equal(plan.workspace_bytes(), most_workspace)) return;
+                why = "workspace";
+            } catch (const LibraryError& e) {
+                why = e.what();
+            }
+        }
+        ADD_FAILURE() << layer.name << ", precision " << static_cast<int>(precision) << ", batch "
+                      << batch << ": " << why;
+    };
+    for (const Precision precision :
+         {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
+        for (const std::int64_t batch : {1, 256})
+            for (const Layer& layer : resnet50) each(layer, batch, precision);
+        for (const Layer& layer : unet3d(128)) each(layer, 1, precision);
     }
 }
 
