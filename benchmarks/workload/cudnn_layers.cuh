@@ -173,21 +173,22 @@ protected:
         device::Place::clock.expect_operations(most_operations);
         Kernels kernels;
         std::size_t tried = 0;
-        const Stopwatch watch;
+        const char* planned = nullptr;
         for (const Layer& layer : layers) {
             const DeviceConvolution& c =
                 convolutions_.emplace_back(layer, batch, precision, convolutions_.size(), stream);
-            const bool is_again = c_before(c.layer); // the same layer, with other data
-            if (!is_again) {
-                auto& made = *plans_.emplace_back(std::make_unique<Chosen>(
+            if (layer.name != planned) { // or it is the same layer again, with other data
+                const Stopwatch watch;
+                plans_.push_back(std::make_unique<Chosen>(
                     handle_, ConvolutionOperations{layer, batch, precision}, precision, c.tensors(),
                     stream, device::Place::clock, workspace_));
-                tried += made.tried();
+                planning_seconds_ += watch.seconds();
+                tried += plans_.back()->tried();
+                planned = layer.name;
             }
             plan_of_.push_back(plans_.size() - 1);
             kernels.add(plans_.back()->name());
         }
-        planning_seconds_ = watch.seconds();
         void* const workspace = workspace_.at_least(0);
         for (const DeviceConvolution& c : convolutions_)
             arguments_.emplace_back(ConvolutionOperations::uids, c.tensors(), workspace);
@@ -211,12 +212,13 @@ protected:
         const std::int64_t bytes = bytes_of(precision) * elements + cudnn::most_workspace;
         if (Fit fit = device::fits_device(bytes, capability); !fit) return fit;
         return cudnn::fits_library([&](const cudnn::Handle& handle) {
-            for (std::size_t i = 0; i < layers.size(); ++i)
-                if (i == 0 || layers[i].name != layers[i - 1].name)
-                    if (Fit fit = cudnn::fits_engines(
-                            handle, ConvolutionOperations{layers[i], batch, precision}, precision);
-                        !fit)
-                        return fit;
+            const char* asked = nullptr;
+            for (const Layer& layer : layers) {
+                if (layer.name == asked) continue;
+                const ConvolutionOperations operations{layer, batch, precision};
+                if (Fit fit = cudnn::fits_engines(handle, operations, precision); !fit) return fit;
+                asked = layer.name;
+            }
             return Fit::yes();
         });
     }
@@ -224,11 +226,6 @@ protected:
 private:
     using Chosen = cudnn::Chosen<ConvolutionOperations>;
 
-    /// Was the layer before the last one, which is `layer`, the same?
-    bool c_before(const Layer& layer) const {
-        return convolutions_.size() > 1 &&
-               convolutions_[convolutions_.size() - 2].layer.name == layer.name;
-    }
     void queue() const {
         for (std::size_t i = 0; i < arguments_.size(); ++i)
             arguments_[i].queue(handle_, plans_[plan_of_[i]]->plan());

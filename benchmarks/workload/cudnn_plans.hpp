@@ -54,8 +54,8 @@ constexpr bool has_channels_last(Precision precision) { return precision != Prec
 /// A forward convolution, the bias and ReLU: sums in fp32, the bias in the type of the data, as ready-made kernels want it.
 class ConvolutionOperations {
 public:
-    static constexpr std::array<std::int64_t, 4> uids{1, 2, 3,
-                                                      4}; ///< source, weights, bias, result
+    /// Source, weights, bias, result.
+    static constexpr std::array<std::int64_t, 4> uids{1, 2, 3, 4};
 
     ConvolutionOperations(const Layer& layer, std::int64_t batch, Precision precision)
         : ConvolutionOperations{
@@ -119,8 +119,8 @@ private:
 /// One query of each sequence and head against all of the cache: softmax(Q K^T) V, by the library's own operation.
 class AttentionOperations {
 public:
-    static constexpr std::array<std::int64_t, 4> uids{1, 2, 3,
-                                                      4}; ///< queries, keys, values, results
+    /// Queries, keys, values, results.
+    static constexpr std::array<std::int64_t, 4> uids{1, 2, 3, 4};
 
     AttentionOperations(const AttentionShape& shape, Precision precision)
         : queries_{data(0, one_each(shape), precision)}, keys_{data(1, cache(shape), precision)},
@@ -288,7 +288,7 @@ private:
     std::unique_ptr<Plan> plan_;
     std::int64_t engine_ = 0;
     std::size_t tried_ = 0;
-    std::string why_; // the last engine that does not work does not
+    std::string why_; // the last engine that was refused was
 };
 
 } // namespace assay::workload::cudnn
