@@ -6,25 +6,10 @@
 namespace assay::workload {
 namespace {
 
-/// Those that stand for their kind, by their place in the table, and the whole network.
-enum class Which : std::int8_t {
-    all = -1,
-    conv1 = 0,
-    res2_3x3 = 2,
-    res2_expand = 3,
-    res3_3x3 = 10,
-    res4_expand = 14,
-    res4_3x3 = 16,
-    res5a_shortcut = 19,
-    res5_3x3 = 22,
-};
-
-std::vector<Layer> layers_of(Which which) { return layers_of(resnet50, place_of(which)); }
-
 class Convolutions : public LayersInOrder {
 public:
     struct Params {
-        Which layer = Which::all;
+        OfResNet50 layer = OfResNet50::all;
         std::int64_t batch = 1;
         Precision precision = Precision::fp32;
         Symbolic threads = Symbol::all;
@@ -49,20 +34,12 @@ public:
         .items = "images",
         .reproducible = true,
     };
-    static constexpr std::tuple axes{
-        choice("layer", "a layer of ResNet-50, or all 53", &Params::layer,
-               {Name{"all", Which::all}, Name{"conv1", Which::conv1},
-                Name{"res2_3x3", Which::res2_3x3}, Name{"res2_expand", Which::res2_expand},
-                Name{"res3_3x3", Which::res3_3x3}, Name{"res4_expand", Which::res4_expand},
-                Name{"res4_3x3", Which::res4_3x3}, Name{"res5a_shortcut", Which::res5a_shortcut},
-                Name{"res5_3x3", Which::res5_3x3}},
-               {Which::all}),
-        integer("batch", "images at a time", "", &Params::batch, {1, 16}, {1, 4096}),
-        choice("precision", "type of inputs and outputs", &Params::precision,
-               {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
-                Name{"int8", Precision::int8}}),
-        threads_axis(&Params::threads, {Symbol::all}),
-    };
+    static constexpr auto axes = std::tuple_cat(
+        resnet50_axes<Params>,
+        std::tuple{choice("precision", "type of inputs and outputs", &Params::precision,
+                          {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
+                           Name{"int8", Precision::int8}}),
+                   threads_axis(&Params::threads, {Symbol::all})});
     static constexpr bool single_call = true; // a call is a batch of images, as a user waits for it
 
     static Fit fit(const Params& p, const Machine& m) {
@@ -71,7 +48,7 @@ public:
 
     Convolutions(const Params& p, const Context& context)
         : LayersInOrder{layers_of(p.layer),
-                        p.layer == Which::all,
+                        p.layer == OfResNet50::all,
                         p.batch,
                         p.precision,
                         p.threads,

@@ -6,17 +6,10 @@
 namespace assay::workload {
 namespace {
 
-/// By their place in the table, and the whole network.
-enum class Which : std::int8_t { all = -1, enc0 = 1, enc2 = 5, enc3_down = 6, enc4 = 9, dec3 = 13 };
-
-std::vector<Layer> layers_of(Which which, std::int64_t patch) {
-    return layers_of(unet3d(patch), place_of(which));
-}
-
 class Convolutions3d : public LayersInOrder {
 public:
     struct Params {
-        Which layer = Which::dec3;
+        OfUNet3d layer = OfUNet3d::dec3;
         std::int64_t patch = 128;
         std::int64_t batch = 1;
         Precision precision = Precision::fp32;
@@ -43,32 +36,23 @@ public:
         .items = "patches",
         .reproducible = true,
     };
-    static constexpr std::tuple axes{
-        choice("layer", "a layer of the 3D U-Net, or all 23", &Params::layer,
-               {Name{"all", Which::all}, Name{"enc0", Which::enc0}, Name{"enc2", Which::enc2},
-                Name{"enc3_down", Which::enc3_down}, Name{"enc4", Which::enc4},
-                Name{"dec3", Which::dec3}},
-               {Which::enc2, Which::dec3}),
-        integer("patch", "edge of the volumes in voxels, a multiple of 32", "", &Params::patch,
-                {128}, {unet3d_reduction, 512}),
-        integer("batch", "volumes at a time", "", &Params::batch, {1}, {1, 64}),
-        choice("precision", "type of inputs and outputs", &Params::precision,
-               {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
-                Name{"int8", Precision::int8}}),
-        threads_axis(&Params::threads, {Symbol::all}),
-    };
+    static constexpr auto axes = std::tuple_cat(
+        unet3d_axes<Params>,
+        std::tuple{choice("precision", "type of inputs and outputs", &Params::precision,
+                          {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
+                           Name{"int8", Precision::int8}}),
+                   threads_axis(&Params::threads, {Symbol::all})});
     static constexpr bool single_call =
         true; // a call is a batch of volumes, as a user waits for it
 
     static Fit fit(const Params& p, const Machine& m) {
-        if (p.patch % unet3d_reduction != 0)
-            return Fit::no("patch must be a multiple of 32, by which the network reduces it");
+        if (Fit fit = fits_unet3d(p.patch); !fit) return fit;
         return fits(layers_of(p.layer, p.patch), p.batch, p.precision, p.threads, m);
     }
 
     Convolutions3d(const Params& p, const Context& context)
         : LayersInOrder{layers_of(p.layer, p.patch),
-                        p.layer == Which::all,
+                        p.layer == OfUNet3d::all,
                         p.batch,
                         p.precision,
                         p.threads,

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace assay::workload {
 
@@ -36,25 +37,42 @@ constexpr Place place_of(std::size_t index, const Layer& layer) {
     return place;
 }
 
+/// What the library of a device does otherwise than that of a host.
+struct OnDevice {
+    double lost = 0; ///< of a sum in matrix units, which cut it off, in units of its size
+};
+
+/// Uniform numbers of this seed.
+struct Numbers {
+    std::uint64_t seed;
+    float low;
+    float high;
+};
+
 class ConvolutionData {
 public:
-    ConvolutionData(const Layer& layer, Precision precision, std::uint64_t seed)
-        : layer_{layer}, precision_{precision}, seed_{3 * seed} {}
+    ConvolutionData(const Layer& layer, Precision precision, std::uint64_t seed,
+                    std::optional<OnDevice> device = {})
+        : layer_{layer}, precision_{precision}, device_{device}, seed_{3 * seed} {}
 
     // As after a ReLU; weights and bias have both signs. int8: unsigned to 127, signed to 63, because
     // instructions before VNNI add pairs of products in 16 bits and would saturate.
     float source(std::uint64_t i) const {
-        return is_int8() ? random_integer<float>(seed_, i, 0, 127)
-                         : random_value(precision_, seed_, i, 0, 1);
+        return is_int8() ? random_integer<float>(seed_, i, 0, 127) : value(sources(), i);
     }
     float weight(std::uint64_t i) const {
-        return is_int8() ? random_integer<float>(seed_ + 1, i, -63, 63)
-                         : random_value(precision_, seed_ + 1, i, -1, 1);
+        return is_int8() ? random_integer<float>(seed_ + 1, i, -63, 63) : value(weights(), i);
     }
     float bias(std::uint64_t channel) const {
-        return is_int8() ? random_integer<float>(seed_ + 2, channel, -1000, 1000)
-                         : random_uniform<float>(seed_ + 2, channel, -1, 1);
+        if (is_int8()) return random_integer<float>(seed_ + 2, channel, -1000, 1000);
+        const Numbers of = biases(); // on devices of the type of the data
+        return device_ ? value(of, channel)
+                       : random_uniform<float>(of.seed, channel, of.low, of.high);
     }
+    // Those of floating-point precisions before they are rounded to it, for who makes them on a device.
+    Numbers sources() const { return {seed_, 0, 1}; }
+    Numbers weights() const { return {seed_ + 1, -1, 1}; }
+    Numbers biases() const { return {seed_ + 2, -1, 1}; }
 
     /// Standard deviation of a sum: numbers below one, uniform and of both signs or not, have a mean
     /// square of a third; the integers 127^2/3 and 63^2/3.
@@ -109,17 +127,24 @@ public:
     double error(const Place& place, double got) const {
         const double expected = output(place);
         if (is_int8()) return got - expected;
-        return (got - expected) / allowed_error(precision_, static_cast<double>(layer_.terms()),
-                                                sum_scale(), expected);
+        const auto terms = static_cast<double>(layer_.terms());
+        double allowed = allowed_error(precision_, terms, sum_scale(), expected);
+        if (device_) allowed += device_->lost * std::hypot(sum_scale(), expected);
+        return (got - expected) / allowed;
     }
     double bound() const { return is_int8() ? 0 : 1; }
 
     /// The smallest damage that is promised to be seen: in fp32 what inputs rounded to bf16 would do, in
-    /// bf16 a few of its steps, in integers one.
+    /// bf16 and fp16 a few of their steps, in integers one.
     float damaged(float value) const {
         if (is_int8()) return value < 255 ? value + 1 : value - 1;
         const double size = std::fmax(value, sum_scale());
-        return value + static_cast<float>(size * (precision_ == Precision::bf16 ? 0x1p-5 : 0x1p-9));
+        return value + static_cast<float>(size * damage());
+    }
+    /// In units of a result or of a typical sum, whichever is larger.
+    double damage() const {
+        if (precision_ == Precision::fp16) return 0x1p-7;
+        return precision_ == Precision::bf16 ? 0x1p-5 : 0x1p-9;
     }
 
 private:
@@ -128,9 +153,13 @@ private:
     }
     bool is_inside(std::int64_t at) const { return at >= 0 && at < layer_.size; }
     bool is_int8() const { return precision_ == Precision::int8; }
+    float value(const Numbers& of, std::uint64_t i) const {
+        return random_value(precision_, of.seed, i, of.low, of.high);
+    }
 
     Layer layer_;
     Precision precision_;
+    std::optional<OnDevice> device_;
     std::uint64_t seed_;
 };
 

@@ -5,14 +5,10 @@
 
 #pragma once
 
-#include "convolution_data.hpp"
+#include "convolution_layers.hpp"
 #include "onednn.hpp"
-#include "samples.hpp"
-
-#include <assay/define.hpp>
 
 #include <algorithm>
-#include <deque>
 #include <vector>
 
 namespace assay::workload {
@@ -68,9 +64,11 @@ struct Convolution {
         fill(weights, layer.weights(), [&](auto i) { return data.weight(i); });
         fill(bias, layer.outputs, [&](auto i) { return data.bias(i); });
     }
-    Place place(std::size_t index) const { return place_of(index, layer); }
-    float at(const Place& place) const { return result.at(coordinates(place)); }
-    void set(const Place& place, float value) { result.set(coordinates(place), value); }
+    float at(std::size_t number) const { return result.at(coordinates(place_of(number, layer))); }
+    void spoil(Slice damage) {
+        for (std::size_t i = damage.first; i < damage.last; ++i)
+            result.set(coordinates(place_of(i, layer)), data.damaged(at(i)));
+    }
     /// As the result has them: flat images have no planes.
     std::vector<std::int64_t> coordinates(const Place& place) const {
         std::vector<std::int64_t> all{place[0], place[1]};
@@ -88,36 +86,15 @@ struct Convolution {
     std::size_t results; // elements
 };
 
-class LayersInOrder {
+class LayersInOrder : public Layers<Convolution> {
 public:
     void run() noexcept { steps_.run(); }
 
-    Work work() const {
-        std::int64_t products = 0;
-        for (const Convolution& c : convolutions_) products += c.layer.products();
-        const double operations = 2 * static_cast<double>(products * batch_);
-        Work work;
-        (precision_ == Precision::int8 ? work.operations : work.flops) = operations;
-        // A rate of images is one of the whole network, or it misleads.
-        if (is_whole_) work.items = static_cast<double>(batch_);
-        return work;
-    }
-
     Check verify() const {
         steps_.check();
-        const std::size_t each = samples_of(0).size();
-        return check_each(
-            each * convolutions_.size(),
-            [&](std::size_t i) {
-                const Convolution& c = convolutions_[i / each];
-                const Place place = c.place(samples_of(i / each)[i % each]);
-                return c.data.error(place, c.at(place));
-            },
-            convolutions_.front().data.bound(),
-            precision_ == Precision::int8
-                ? joined(each, " outputs of every layer recomputed, exactly")
-                : joined(each, " outputs of every layer recomputed in fp64; 1 is four times u "
-                               "sqrt(products) of a typical sum, and one rounding of the output"));
+        return check(is_int8_ ? ", exactly"
+                              : " in fp64; 1 is four times u sqrt(products) of a typical sum, and "
+                                "one rounding of the output");
     }
     Outputs outputs() const {
         Outputs all;
@@ -126,23 +103,13 @@ public:
     }
     void poison() {
         for (Convolution& c : convolutions_) c.result.poison();
-        ++round_;
-    }
-    /// As many outputs in a row as surely hold a sample, by the smallest error that matters.
-    void spoil() {
-        const std::uint64_t pick = spoils_.next();
-        const std::size_t which = pick % convolutions_.size();
-        Convolution& c = convolutions_[which];
-        const Slice damage = samples_of(which).damage(pick >> 16U);
-        for (std::size_t i = damage.first; i < damage.last; ++i)
-            c.set(c.place(i), c.data.damaged(c.at(c.place(i))));
+        next_round();
     }
 
 protected:
-    /// `is_whole`: the whole network, whose images are counted.
     LayersInOrder(const std::vector<Layer>& layers, bool is_whole, std::int64_t batch,
                   Precision precision, Symbolic threads, const Context& context)
-        : is_whole_{is_whole}, batch_{batch}, precision_{precision},
+        : Layers{is_whole, batch, precision}, is_int8_{precision == Precision::int8},
           threads_{host::use_threads(context.machine(), threads)}, engine_{cpu()}, steps_{engine_} {
         Kernels kernels;
         for (const Layer& layer : layers) {
@@ -177,22 +144,10 @@ protected:
     }
 
 private:
-    /// The smallest layer of a network of flat images has 25,088 outputs, so there are as many samples of each.
-    Samples samples_of(std::size_t which) const {
-        constexpr std::size_t of_one = 256;
-        constexpr std::size_t of_many = 64;
-        return {convolutions_[which].results, convolutions_.size() == 1 ? of_one : of_many, round_};
-    }
-
-    bool is_whole_;
-    std::int64_t batch_;
-    Precision precision_;
+    bool is_int8_;
     int threads_;
     dnnl::engine engine_;
     Steps steps_;
-    std::deque<Convolution> convolutions_; // stay where they are
-    std::uint64_t round_ = 0;              // of samples
-    Picks spoils_{41};
 };
 
 } // namespace assay::workload

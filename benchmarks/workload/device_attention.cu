@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/benchmark.cuh"
-#include "workload/attention_data.hpp"
+#include "workload/device_attention_data.cuh"
 #include "workload/device_attention_kernels.cuh"
 
 #include <array>
@@ -8,31 +7,14 @@
 namespace assay::workload {
 namespace {
 
-/// The numbers of a cache, rounded.
 template <class T>
-struct Rounded {
-    device::Uniform<float> from;
-    ASSAY_HOST_DEVICE T operator()(std::uint64_t i) const { return static_cast<T>(from(i)); }
-};
-
-template <class T>
-class Decoding {
+class Decoding : public DecodingData<T, float> {
 public:
     Decoding(const AttentionShape& shape, device::Place& place, const Context& context)
-        : place_{place}, shape_{shape}, size_{static_cast<std::size_t>(shape.size)},
-          queries_{shape.queries() * size_}, keys_{static_cast<std::size_t>(shape.rows()) * size_},
-          values_{keys_.size()}, results_{queries_.size()} {
-        const float most = attention_data::most;
-        const float of_query = attention_data::most_of_queries(shape);
-        fill(queries_, {attention_data::queries_seed, -of_query, of_query});
-        fill(keys_, {attention_data::keys_seed, -most, most});
-        fill(values_, {attention_data::values_seed, -most, most});
+        : DecodingData<T, float>{shape, place, context} {
         choose_span();
         poison();
-        const double bytes = work().bytes;
-        context.setting("cache_bytes", bytes);
         context.setting("keys_of_part", of_.span);
-        context.tell({.footprint_bytes = bytes});
     }
 
     void run() {
@@ -44,52 +26,20 @@ public:
                         place_.stream.get()},
                        of_, results_.data());
     }
-    Work work() const { return shape_.work(static_cast<double>(keys_.bytes() + values_.bytes())); }
-    Check verify() const {
-        const Samples which = attention_data::samples(shape_, round_);
-        struct Stretch {
-            std::vector<T> keys;
-            std::vector<T> values;
-        };
-        const auto context = static_cast<std::size_t>(shape_.context);
-        std::vector<Stretch> stretches;
-        for (std::size_t i = 0; i < which.size(); ++i) {
-            const std::size_t first = shape_.first_row(which[i]) * size_;
-            stretches.push_back(
-                {device::to_host(keys_.data() + first, context * size_, place_.stream),
-                 device::to_host(values_.data() + first, context * size_, place_.stream)});
-        }
-        const auto queries = device::to_host(queries_, place_.stream);
-        const auto results = device::to_host(results_, place_.stream);
-        const auto at = [&](const std::vector<T>& rows, std::size_t row, std::size_t d) {
-            return static_cast<float>(rows[row % context * size_ + d]);
-        };
-        return attention_data::check(
-            shape_, {Precision::fp32, is_bf16<T> ? 0x1p-9 : 0x1p-11}, which, team_threads(),
-            [&](auto query, auto d) { return static_cast<float>(queries[query * size_ + d]); },
-            [&](auto i, auto row, auto d) { return at(stretches[i].keys, row, d); },
-            [&](auto i, auto row, auto d) { return at(stretches[i].values, row, d); },
-            [&](auto query, auto d) { return results[query * size_ + d]; });
-    }
-    Outputs outputs() const { return {device::output(results_, place_.stream)}; }
     void poison() { // NaN
-        device::set_bytes(results_, 0xff, place_.stream);
         device::set_bytes(states_, 0xff, place_.stream);
-        ++round_;
-    }
-    /// One number of as many queries in a row as surely hold one that is looked at.
-    void spoil() {
-        const std::uint64_t pick = spoils_.next();
-        const Slice damage = attention_data::samples(shape_, round_).damage(pick >> 16U);
-        for (std::size_t query = damage.first; query < damage.last; ++query)
-            device::change(results_.data() + query * size_ + pick % size_, place_.stream,
-                           [](float value) { return damaged(Precision::bf16, value); });
+        DecodingData<T, float>::poison();
     }
 
 private:
-    void fill(const device::Buffer<T>& to, const device::Uniform<float>& from) const {
-        device::for_each_now(place_.stream, to.size(), device::Fill{to.data(), Rounded<T>{from}});
-    }
+    using DecodingData<T, float>::place_;
+    using DecodingData<T, float>::shape_;
+    using DecodingData<T, float>::size_;
+    using DecodingData<T, float>::queries_;
+    using DecodingData<T, float>::keys_;
+    using DecodingData<T, float>::values_;
+    using DecodingData<T, float>::results_;
+
     /// More parts fill the device, fewer have less to join: the fastest by trial.
     void choose_span() {
         of_ = {.queries = queries_.data(),
@@ -124,24 +74,12 @@ private:
         });
     }
 
-    device::Place& place_;
-    AttentionShape shape_;
-    std::size_t size_;
-    device::Buffer<T> queries_;
-    device::Buffer<T> keys_;
-    device::Buffer<T> values_;
-    device::Buffer<float> results_;
     device::Buffer<float2> states_;
     device::Buffer<float> sums_;
     Decode<T> of_{};
-    std::uint64_t round_ = 0; // of samples
-    Picks spoils_{attention_data::spoil_seed};
 };
 
-enum class Format : std::uint8_t { bf16, fp16 };
-
-class DeviceAttention : private device::Place,
-                        public OneOf<Decoding<__nv_bfloat16>, Decoding<__half>> {
+class DeviceAttention : private device::Place, public OneOfFormats<Decoding> {
 public:
     struct Params {
         std::int64_t batch = 1;

@@ -6,6 +6,7 @@
 
 #include "device/instructions.cuh"
 #include "device/pack.hpp"
+#include "workload/device_attention_data.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -26,8 +27,6 @@ __device__ Eight load_eight(const T* from) {
     return device::read_only(reinterpret_cast<const Eight*>(from));
 }
 
-template <class T>
-constexpr bool is_bf16 = std::is_same_v<T, __nv_bfloat16>;
 template <class T>
 __device__ unsigned pair_of(float low, float high) {
     unsigned bits = 0;

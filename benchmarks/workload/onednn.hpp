@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -38,7 +37,10 @@ inline Data type_of(Precision precision) {
         return Data::bf16;
     case Precision::int8:
         return Data::s8;
+    case Precision::fp16:
+        return Data::f16;
     case Precision::fp32:
+    case Precision::tf32:
         break;
     }
     return Data::f32;
@@ -227,33 +229,6 @@ private:
     dnnl::stream stream_;
     std::vector<Step> steps_;
     dnnl_status_t status_ = dnnl_success;
-};
-
-/// Names of kernels, each once, with how often it is used: "brgemm:avx512_core x3, jit:avx512_core".
-class Kernels {
-public:
-    void add(const std::string& name) {
-        if (counts_[name]++ == 0) order_.push_back(name);
-    }
-    std::string words() const {
-        std::string text;
-        for (const std::string& name : order_) {
-            const int count = counts_.at(name);
-            text += (text.empty() ? "" : ", ") + name;
-            if (count > 1) text += joined(" x", count);
-        }
-        return text;
-    }
-    /// Loops that exist to compare results with. A rate of theirs says nothing about a machine.
-    bool has_reference() const {
-        return std::ranges::any_of(order_, [](const auto& name) {
-            return name.starts_with("ref") || name.find(":ref") != std::string::npos;
-        });
-    }
-
-private:
-    std::vector<std::string> order_;
-    std::map<std::string, int> counts_;
 };
 
 /// Makes a primitive's description, which throws where oneDNN has no kernel, and asks whether what it

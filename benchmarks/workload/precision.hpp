@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the workloads of every library share: precisions, threads, room, and how far results may be off.
+// What the workloads of every library share: precisions, how far results may be off, and names of kernels.
 
 #pragma once
 
@@ -9,20 +9,28 @@
 #include <assay/benchmark.hpp>
 #include <assay/random.hpp>
 #include <assay/room.hpp>
+#include <assay/text.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace assay::workload {
 
-enum class Precision : std::uint8_t { fp32, bf16, int8 };
+/// tf32 and fp16 are those of devices; tf32 is stored in 32 bits.
+enum class Precision : std::uint8_t { fp32, bf16, int8, tf32, fp16 };
 
 inline std::int64_t bytes_of(Precision precision) {
-    return precision == Precision::fp32 ? 4 : precision == Precision::bf16 ? 2 : 1;
+    if (precision == Precision::int8) return 1;
+    return precision == Precision::bf16 || precision == Precision::fp16 ? 2 : 4;
 }
 
 /// The largest relative error of storing a number once.
 inline double roundoff_of(Precision precision) {
+    if (precision == Precision::fp16) return 0x1p-11;
     return precision == Precision::bf16 ? 0x1p-8 : 0x1p-24;
 }
 
@@ -30,7 +38,10 @@ inline double roundoff_of(Precision precision) {
 inline float random_value(Precision precision, std::uint64_t seed, std::uint64_t index, float low,
                           float high) {
     constexpr int bf16_digits = 8;
+    constexpr int digits_of_devices = 11; // of tf32 and fp16
     const auto value = random_uniform<float>(seed, index, low, high);
+    if (precision == Precision::tf32 || precision == Precision::fp16)
+        return gemm::round_to_bits(value, digits_of_devices);
     return precision == Precision::bf16 ? gemm::round_to_bits(value, bf16_digits) : value;
 }
 
@@ -44,5 +55,32 @@ inline double allowed_error(Precision stored, double terms, double scale, double
     return 4 * fp32 * std::sqrt(terms) * std::hypot(scale, value) +
            roundoff_of(stored) * std::fabs(value);
 }
+
+/// Names of kernels, each once, with how often it is used: "brgemm:avx512_core x3, jit:avx512_core".
+class Kernels {
+public:
+    void add(const std::string& name) {
+        if (counts_[name]++ == 0) order_.push_back(name);
+    }
+    std::string words() const {
+        std::string text;
+        for (const std::string& name : order_) {
+            const int count = counts_.at(name);
+            text += (text.empty() ? "" : ", ") + name;
+            if (count > 1) text += joined(" x", count);
+        }
+        return text;
+    }
+    /// Loops that exist to compare results with. A rate of theirs says nothing about a machine.
+    bool has_reference() const {
+        return std::ranges::any_of(order_, [](const auto& name) {
+            return name.starts_with("ref") || name.find(":ref") != std::string::npos;
+        });
+    }
+
+private:
+    std::vector<std::string> order_;
+    std::map<std::string, int> counts_;
+};
 
 } // namespace assay::workload

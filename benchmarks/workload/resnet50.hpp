@@ -8,7 +8,12 @@
 
 #include "layer.hpp"
 
+#include <assay/axes.hpp>
+
 #include <array>
+#include <cstdint>
+#include <tuple>
+#include <vector>
 
 namespace assay::workload {
 
@@ -26,6 +31,35 @@ inline constexpr std::array resnet50{
     Layer{"res5a_3x3", 1, 512, 512, 14, 3, 2},    Layer{"res5a_shortcut", 1, 1024, 2048, 14, 1, 2},
     Layer{"res5_expand", 3, 512, 2048, 7, 1, 1},  Layer{"res5_reduce", 2, 2048, 512, 7, 1, 1},
     Layer{"res5_3x3", 2, 512, 512, 7, 3, 1},
+};
+
+/// Those that stand for their kind, by their place in the table, and the whole network.
+enum class OfResNet50 : std::int8_t {
+    all = -1,
+    conv1 = 0,
+    res2_3x3 = 2,
+    res2_expand = 3,
+    res3_3x3 = 10,
+    res4_expand = 14,
+    res4_3x3 = 16,
+    res5a_shortcut = 19,
+    res5_3x3 = 22,
+};
+inline std::vector<Layer> layers_of(OfResNet50 which) {
+    return layers_of(resnet50, place_of(which));
+}
+
+template <class Params>
+inline constexpr std::tuple resnet50_axes{
+    choice("layer", "a layer of ResNet-50, or all 53", &Params::layer,
+           {Name{"all", OfResNet50::all}, Name{"conv1", OfResNet50::conv1},
+            Name{"res2_3x3", OfResNet50::res2_3x3}, Name{"res2_expand", OfResNet50::res2_expand},
+            Name{"res3_3x3", OfResNet50::res3_3x3}, Name{"res4_expand", OfResNet50::res4_expand},
+            Name{"res4_3x3", OfResNet50::res4_3x3},
+            Name{"res5a_shortcut", OfResNet50::res5a_shortcut},
+            Name{"res5_3x3", OfResNet50::res5_3x3}},
+           {OfResNet50::all}),
+    integer("batch", "images at a time", "", &Params::batch, {1, 16}, {1, 4096}),
 };
 
 } // namespace assay::workload

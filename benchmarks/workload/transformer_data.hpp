@@ -166,6 +166,7 @@ inline Expected expect_gelu(const Expected& sum, Precision precision) {
 struct AttentionRounding {
     Precision scores;
     double probabilities;
+    double result = 0; ///< of storing it, beside that of scores
 };
 
 /// What one query makes of keys and values: softmax over its scores q k_j, times v_j. query(d) is
@@ -211,7 +212,8 @@ public:
         return {.value = result,
                 .allowed = 4 * std::sqrt(errors) +
                            allowed_error(rounding.scores, static_cast<double>(scores_.size()),
-                                         std::sqrt(products), result)};
+                                         std::sqrt(products), result) +
+                           rounding.result * std::fabs(result)};
     }
     /// Everything that is stored is rounded to `precision`.
     template <class Value>

@@ -7,8 +7,13 @@
 
 #include "layer.hpp"
 
+#include <assay/axes.hpp>
+#include <assay/machine.hpp>
+
 #include <array>
 #include <cstdint>
+#include <tuple>
+#include <vector>
 
 namespace assay::workload {
 
@@ -38,5 +43,35 @@ constexpr std::array<Layer, 18> unet3d(std::int64_t patch) {
             {"dec0", 1, 64, 32, patch, 3, 1, 3},
             {"output", 1, 32, 3, patch, 1, 1, 3}};
 }
+
+/// By their place in the table, and the whole network.
+enum class OfUNet3d : std::int8_t {
+    all = -1,
+    enc0 = 1,
+    enc2 = 5,
+    enc3_down = 6,
+    enc4 = 9,
+    dec3 = 13
+};
+
+inline std::vector<Layer> layers_of(OfUNet3d which, std::int64_t patch) {
+    return layers_of(unet3d(patch), place_of(which));
+}
+inline Fit fits_unet3d(std::int64_t patch) {
+    if (patch % unet3d_reduction == 0) return Fit::yes();
+    return Fit::no("patch must be a multiple of 32, by which the network reduces it");
+}
+
+template <class Params>
+inline constexpr std::tuple unet3d_axes{
+    choice("layer", "a layer of the 3D U-Net, or all 23", &Params::layer,
+           {Name{"all", OfUNet3d::all}, Name{"enc0", OfUNet3d::enc0}, Name{"enc2", OfUNet3d::enc2},
+            Name{"enc3_down", OfUNet3d::enc3_down}, Name{"enc4", OfUNet3d::enc4},
+            Name{"dec3", OfUNet3d::dec3}},
+           {OfUNet3d::enc2, OfUNet3d::dec3}),
+    integer("patch", "edge of the volumes in voxels, a multiple of 32", "", &Params::patch, {128},
+            {unet3d_reduction, 512}),
+    integer("batch", "volumes at a time", "", &Params::batch, {1}, {1, 64}),
+};
 
 } // namespace assay::workload

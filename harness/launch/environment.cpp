@@ -36,6 +36,7 @@ constexpr std::array falsifying_prefixes{"NVIDIA_TF32_OVERRIDE",
                                          "CUBLAS_FIXEDPOINT_EMULATION_",
                                          "CUBLAS_WORKSPACE_CONFIG",
                                          "CUBLASLT_",
+                                         "CUDNN_",
                                          "OPENBLAS_",
                                          "GOTO_",
                                          "BLIS_",
@@ -64,7 +65,8 @@ constexpr std::array recorded_prefixes{"OMP_",
                                        "GLIBC_",
                                        "LD_PRELOAD",
                                        "NVIDIA_TF32_OVERRIDE",
-                                       "CUBLAS"};
+                                       "CUBLAS",
+                                       "CUDNN_"};
 
 template <class List>
 bool begins_with_any(std::string_view name, const List& prefixes) {

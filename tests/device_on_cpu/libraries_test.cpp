@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The libraries of the device on the CPU themselves: what a benchmark's check could not tell from a fault of the benchmark.
-#include "case.hpp"
+#include "noticed.hpp"
 
 #include <cblas.h>
 #include <cublasLt.h>
@@ -413,26 +413,7 @@ TEST_F(NcclOnCpu, MemoryOfAnotherDeviceIsRefused) {
 
 // --- are faults of a library noticed by the benchmarks? --------------------------------------------------
 
-const assay_benchmark& benchmark_of(const std::string& module, const std::string& id) {
-    return assay::device_on_cpu::benchmark_of(ASSAY_MODULES_ON_CPU "/" + module + ".so", id);
-}
-
-/// The check of a case that ran right, ran with the fault, and ran right again.
-void expect_noticed(const char* fault, const std::string& module, const std::string& id,
-                    const assay::device_on_cpu::Given& given) {
-    SCOPED_TRACE(fault + (' ' + id));
-    assay::device_on_cpu::Case one{benchmark_of(module, id), given};
-    ASSERT_EQ(one.create(), "");
-    EXPECT_EQ(one.sample(1), "");
-    EXPECT_EQ(one.verdict(), "");
-    EXPECT_EQ(one.poison(), ""); // as before every call that is verified
-    ::setenv("ASSAY_CPU_FAULT", fault, 1);
-    EXPECT_EQ(one.sample(1), "");
-    ::unsetenv("ASSAY_CPU_FAULT"); // or the check's own transform back would have it as well
-    EXPECT_NE(one.verdict(), "");
-    EXPECT_EQ(one.sample(1), "");
-    EXPECT_EQ(one.verdict(), "");
-}
+using assay::device_on_cpu::expect_noticed;
 
 TEST(PlantedFaults, ATransformWithAWrongSign) {
     for (const char* precision : {"fp64", "fp32", "fp16"})

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gemm/device_precision.hpp"
 #include "workload/convolution_data.hpp"
 #include "workload/resnet50.hpp"
 #include "workload/samples.hpp"
@@ -58,6 +59,51 @@ TEST(Convolution, OneOutputByHand) {
         for (std::uint64_t x = 0; x < 2; ++x)
             expected += double{data.source(2 * y + x)} * data.weight(3 * (y + 1) + x + 1);
     EXPECT_EQ(data.sum({}), expected);
+}
+
+struct OfDevice {
+    Precision precision;
+    gemm::DevicePrecision as;
+    gemm::Storage storage;
+};
+constexpr OfDevice of_devices[]{
+    {Precision::tf32, gemm::DevicePrecision::tf32, gemm::Storage::tf32},
+    {Precision::fp16, gemm::DevicePrecision::fp16, gemm::Storage::fp16},
+    {Precision::bf16, gemm::DevicePrecision::bf16, gemm::Storage::bf16},
+};
+
+// A device makes its numbers by itself, rounding once when it stores them; the check makes them again.
+TEST(Convolution, NumbersOfDevicesAreWhatIsStoredThere) {
+    for (const auto& [precision, as, storage] : of_devices) {
+        const ConvolutionData data{named("res2_3x3"), precision, 5, OnDevice{}};
+        const auto stored = [&, kind = storage](const Numbers& of, std::uint64_t i) {
+            std::uint32_t bits = 0;
+            const gemm::Operand one{kind, &bits, nullptr, 1, 1};
+            gemm::store(one, 0, double{random_uniform<float>(of.seed, i, of.low, of.high)});
+            return static_cast<float>(gemm::load(one, 0, 0));
+        };
+        for (std::uint64_t i = 0; i < 100'000; ++i) {
+            ASSERT_EQ(data.source(i), stored(data.sources(), i)) << i;
+            ASSERT_EQ(data.weight(i), stored(data.weights(), i)) << i;
+            ASSERT_EQ(data.bias(i), stored(data.biases(), i)) << i;
+        }
+    }
+}
+
+TEST(Convolution, DamageIsSeenWhateverMatrixUnitsMayLose) {
+    const auto expect_seen = [](const Layer& layer) {
+        for (const auto& [precision, as, storage] : of_devices) {
+            const double lost =
+                gemm::tolerance_of(as, gemm::Accumulation::exact, layer.terms()).absolute;
+            const ConvolutionData data{layer, precision, 3, OnDevice{.lost = lost}};
+            const double expected = data.output({});
+            const double size = std::hypot(data.sum_scale(), expected);
+            EXPECT_LE(std::fabs(data.error({}, expected + lost * size)), 1) << layer.name;
+            EXPECT_GT(data.error({}, data.damaged(static_cast<float>(expected))), 1) << layer.name;
+        }
+    };
+    for (const Layer& layer : resnet50) expect_seen(layer);
+    for (const Layer& layer : unet3d(128)) expect_seen(layer);
 }
 
 // nnU-Net's network for volumes is known for 31.2 million parameters; 1.8 of them are in five transposed convolutions of

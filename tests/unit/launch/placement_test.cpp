@@ -134,6 +134,7 @@ TEST(Environment, WhatSilentlyChangesArithmeticIsRecordedAndUnset) {
                                              "CUBLAS_EMULATION_STRATEGY=eager",
                                              "CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT=40",
                                              "CUBLAS_WORKSPACE_CONFIG=:16:8",
+                                             "CUDNN_LOGLEVEL_DBG=3",
                                              "NVIDIA_TF32_OVERRIDE=1",
                                              "NVIDIA_VISIBLE_DEVICES=all"};
     const auto given = worker_environment(inherited, {.threads = 2});

@@ -54,6 +54,8 @@ const std::map<std::string, std::string> declared{
     {"transfer.host cuda", "host_link"},
     {"transfer.peer cuda", "device_links"},
     {"workload.attention cuda", "memory"},
+    {"workload.convolution cuda", "matrix_units"},
+    {"workload.convolution3d cuda", "matrix_units"},
 };
 
 /// Devices need compilers that may not be here, so the sources are read.

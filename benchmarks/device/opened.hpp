@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A library of NVIDIA's as it is found when it is first needed: a module that is linked to one loads with that version
+// alone, and not at all where it is missing.
+
+#pragma once
+
+#include <dlfcn.h>
+
+#include <initializer_list>
+#include <string>
+
+namespace assay::device {
+
+class Opened {
+public:
+    /// The first of these names that can be loaded.
+    Opened(const std::string& library, std::initializer_list<const char*> names) {
+        for (const char* name : names) {
+            // Never closed: the library's threads and its memory on the device outlive a module.
+            library_ = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+            if (library_ != nullptr) {
+                why_not_.clear();
+                return;
+            }
+            why_not_ += why_not_.empty() ? library + " cannot be loaded: " : "; ";
+            why_not_ += ::dlerror();
+        }
+    }
+    /// Why there is none; "" where there is one.
+    const std::string& why_not() const { return why_not_; }
+    /// Its function of that name, or null.
+    void* function(const char* name) const {
+        return library_ == nullptr ? nullptr : ::dlsym(library_, name);
+    }
+
+private:
+    void* library_ = nullptr;
+    std::string why_not_;
+};
+
+} // namespace assay::device

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The graphs of cuDNN that the workloads consist of, which engines a precision may use, and the fastest plan by trial.
+
+#pragma once
+
+#include "device/clock.hpp"
+#include "device/properties.hpp"
+#include "gemm/fastest.hpp"
+#include "workload/attention_data.hpp"
+#include "workload/cudnn_graph.hpp"
+#include "workload/layer.hpp"
+#include "workload/precision.hpp"
+
+#include <assay/define.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace assay::workload::cudnn {
+
+constexpr cudnnDataType_t data_type_of(Precision precision) {
+    if (precision == Precision::fp16) return CUDNN_DATA_HALF;
+    return precision == Precision::bf16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
+}
+
+/// What computes other products than the definition, or other bits in every call, serves none; fp32 is without the matrix
+/// units, which would make it tf32.
+inline bool serves(Precision precision, const Engine& engine) {
+    constexpr std::array never{
+        CUDNN_NUMERICAL_NOTE_FFT,
+        CUDNN_NUMERICAL_NOTE_WINOGRAD,
+        CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4,
+        CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6,
+        CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13,
+        CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION,
+        CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC,
+    };
+    if (std::ranges::any_of(never, [&](auto note) { return engine.has(note); })) return false;
+    const bool by_matrix_units = engine.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+    if (precision == Precision::tf32) return by_matrix_units;
+    return precision != Precision::fp32 ||
+           (!by_matrix_units && !engine.has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
+}
+
+/// Matrix units want channels last; kernels without them have channels first, and would bring others into that order, in a
+/// workspace as large as the tensors.
+constexpr bool has_channels_last(Precision precision) { return precision != Precision::fp32; }
+
+/// A forward convolution, the bias and ReLU: sums in fp32, the bias in the type of the data, as ready-made kernels want it.
+class ConvolutionOperations {
+public:
+    /// Source, weights, bias, result.
+    static constexpr std::array<std::int64_t, 4> uids{1, 2, 3, 4};
+
+    ConvolutionOperations(const Layer& layer, std::int64_t batch, Precision precision)
+        : ConvolutionOperations{
+              layer, precision, shape(layer, precision, batch, layer.inputs, layer.size),
+              shape(layer, precision, batch, layer.outputs, layer.output_size())} {
+        const auto edges = [&](std::int64_t value) {
+            return std::vector<std::int64_t>(static_cast<std::size_t>(layer.dims), value);
+        };
+        how_.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{layer.dims});
+        how_.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT);
+        how_.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION);
+        how_.set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, edges(layer.padding()));
+        how_.set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, edges(layer.padding()));
+        how_.set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, edges(layer.stride));
+        how_.set(CUDNN_ATTR_CONVOLUTION_DILATIONS, edges(1));
+        how_.finalize();
+        convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, how_);
+        convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, source_);
+        convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, weights_);
+        convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, sums_);
+        convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1.0F);
+        convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0.0F);
+        convolve_.finalize();
+    }
+    std::array<const Descriptor*, 3> operations() const {
+        return {&convolve_, &add_.operation, &relu_.operation};
+    }
+
+private:
+    ConvolutionOperations(const Layer& layer, Precision precision, const TensorShape& sources,
+                          const TensorShape& results)
+        : source_{data(0, sources, precision)},
+          weights_{data(1, shape(layer, precision, layer.outputs, layer.inputs, layer.kernel),
+                        precision)},
+          bias_{data(2, shape(layer, precision, 1, layer.outputs, 1), precision)},
+          result_{data(3, results, precision)}, sums_{tensor(5, results, CUDNN_DATA_FLOAT, true)},
+          biased_{tensor(6, results, CUDNN_DATA_FLOAT, true)} {}
+    static TensorShape shape(const Layer& layer, Precision precision, std::int64_t first,
+                             std::int64_t channels, std::int64_t edge) {
+        std::vector<std::int64_t> dims{first, channels};
+        dims.insert(dims.end(), static_cast<std::size_t>(layer.dims), edge);
+        return has_channels_last(precision) ? channels_last(std::move(dims))
+                                            : packed(std::move(dims));
+    }
+    static Descriptor data(std::size_t which, const TensorShape& shape, Precision precision) {
+        return tensor(uids.at(which), shape, data_type_of(precision));
+    }
+
+    Descriptor source_;
+    Descriptor weights_;
+    Descriptor bias_;
+    Descriptor result_;
+    Descriptor sums_;
+    Descriptor biased_;
+    Descriptor how_{CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR};
+    Descriptor convolve_{CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR};
+    Pointwise add_{CUDNN_POINTWISE_ADD, sums_, &bias_, biased_};
+    Pointwise relu_{CUDNN_POINTWISE_RELU_FWD, biased_, nullptr, result_};
+};
+
+/// One query of each sequence and head against all of the cache: softmax(Q K^T) V, by the library's own operation.
+class AttentionOperations {
+public:
+    /// Queries, keys, values, results.
+    static constexpr std::array<std::int64_t, 4> uids{1, 2, 3, 4};
+
+    AttentionOperations(const AttentionShape& shape, Precision precision)
+        : queries_{data(0, one_each(shape), precision)}, keys_{data(1, cache(shape), precision)},
+          values_{data(2, cache(shape), precision)}, results_{data(3, one_each(shape), precision)} {
+        attend_.set(CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC, queries_);
+        attend_.set(CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC, keys_);
+        attend_.set(CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC, values_);
+        attend_.set(CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC, results_);
+        attend_.finalize();
+    }
+    std::array<const Descriptor*, 1> operations() const { return {&attend_}; }
+
+private:
+    /// Sequences, heads, tokens, numbers of a head.
+    static TensorShape one_each(const AttentionShape& shape) {
+        return packed({shape.batch, shape.heads, 1, shape.size});
+    }
+    static TensorShape cache(const AttentionShape& shape) {
+        return packed({shape.batch, shape.heads / shape.group, shape.context, shape.size});
+    }
+    static Descriptor data(std::size_t which, const TensorShape& shape, Precision precision) {
+        return tensor(uids.at(which), shape, data_type_of(precision));
+    }
+
+    Descriptor queries_;
+    Descriptor keys_;
+    Descriptor values_;
+    Descriptor results_;
+    Descriptor attend_{CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR};
+};
+
+/// What a plan may take beside the tensors: more makes no kernel of these graphs faster.
+inline constexpr std::int64_t most_workspace = std::int64_t{256} << 20U;
+
+/// A workspace that plans share.
+class Workspace {
+public:
+    void* at_least(std::size_t bytes) {
+        if (bytes > memory_.bytes()) memory_ = device::Buffer<std::byte>{bytes};
+        return memory_.data();
+    }
+    std::size_t bytes() const { return memory_.bytes(); }
+
+private:
+    device::Buffer<std::byte> memory_;
+};
+
+/// Engines of a graph that serve a precision, in the library's order; those that work for nearly everything, and slowly, only
+/// where there is no other.
+template <class Operations>
+std::vector<Engine> engines_for(const Target& target, const Operations& operations,
+                                Precision precision, std::unique_ptr<Graph>& graph) {
+    const auto list = operations.operations();
+    graph = std::make_unique<Graph>(target, std::span<const Descriptor* const>{list});
+    for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+        std::vector<Engine> engines = graph->engines(mode);
+        std::erase_if(engines, [&](const Engine& engine) { return !serves(precision, engine); });
+        if (!engines.empty()) return engines;
+    }
+    return {};
+}
+/// Does this library have any for it here?
+template <class Operations>
+Fit fits_engines(const Handle& handle, const Operations& operations, Precision precision) {
+    std::unique_ptr<Graph> graph;
+    const Target target{.handle = handle.get(), .properties = nullptr};
+    return Fit::needs(!engines_for(target, operations, precision, graph).empty(),
+                      "an engine of cuDNN for this graph in this precision on this device");
+}
+
+/// What ask(handle) answers, where there is a library to ask.
+template <class Ask>
+Fit fits_library(const Ask& ask) {
+    if (!why_no_library().empty()) return Fit::no("not applicable: " + why_no_library());
+    try {
+        const device::Stream stream;
+        return ask(Handle{stream});
+    } catch (const Unsupported& e) {
+        return Fit::no(std::string{"not applicable: "} + e.what());
+    }
+}
+
+/// The fastest plan, with what it refers to.
+template <class Operations>
+class Chosen {
+public:
+    using Data = std::array<void*, Operations::uids.size()>; ///< where its tensors lie
+
+    /// Tries the first few engines that serve the precision on `data`.
+    Chosen(const Handle& handle, Operations operations, Precision precision, const Data& data,
+           const device::Stream& stream, device::EventClock& clock, Workspace& workspace)
+        : operations_{std::make_unique<Operations>(std::move(operations))} {
+        const bool few = device::properties().is_cpu();
+        const std::size_t most = few ? 2 : 8; // engines: the library's order is a good one
+        const Target target{.handle = handle.get(), .properties = nullptr};
+        engines_ = engines_for(target, *operations_, precision, graph_);
+        std::vector<std::unique_ptr<Plan>> plans; // of engines, or null
+        std::size_t made = 0;
+        for (const Engine& engine : engines_) {
+            if (made == most) break;
+            plans.push_back(plan_of(target, engine));
+            if (plans.back() != nullptr) ++made;
+        }
+        const auto time = [&](std::size_t i, double& spent) {
+            if (plans[i] == nullptr) return std::numeric_limits<double>::infinity();
+            const Stopwatch watch;
+            const double seconds = seconds_of(*plans[i], handle, data, stream, clock, workspace);
+            spent += watch.seconds();
+            return seconds;
+        };
+        const gemm::Trial trial = gemm::find_fastest(
+            plans.size(), time, {.rounds = few ? 1 : 5, .seconds = 1}); // s, of each graph
+        if (!trial.fastest) {
+            stream.wait(); // where the device is lost, that is the reason
+            throw LibraryError{joined("none of the ", engines_.size(),
+                                      " engines that cuDNN offers works; the last one: ", why_)};
+        }
+        plan_ = std::move(plans[*trial.fastest]);
+        engine_ = engines_[*trial.fastest].index;
+        tried_ = made;
+    }
+    const Plan& plan() const { return *plan_; }
+    /// "engine 41", as the library numbers them for such graphs.
+    std::string name() const { return joined("engine ", engine_); }
+    std::size_t tried() const { return tried_; }
+
+private:
+    /// Null where the engine cannot do it after all, or only with much memory.
+    std::unique_ptr<Plan> plan_of(const Target& target, const Engine& engine) {
+        try {
+            auto plan = std::make_unique<Plan>(target, engine);
+            if (std::cmp_less_equal(plan->workspace_bytes(), most_workspace)) return plan;
+            why_ = joined("it needs ", plan->workspace_bytes(), " bytes of memory");
+        } catch (const LibraryError& e) {
+            why_ = e.what(); // others may work
+        }
+        return nullptr;
+    }
+    /// Of one call, infinite where the library refuses. The first call loads kernels, which waits for the device and must
+    /// not happen behind a kernel that waits for us.
+    double seconds_of(const Plan& plan, const Handle& handle, const Data& data,
+                      const device::Stream& stream, device::EventClock& clock,
+                      Workspace& workspace) {
+        const Arguments arguments{Operations::uids, data,
+                                  workspace.at_least(plan.workspace_bytes())};
+        const auto queue = [&] { arguments.queue(handle, plan); };
+        constexpr double enough = 2e-3; // s: a thousand times what the clock resolves
+        constexpr std::uint64_t calls = 3;
+        try {
+            queue();
+            stream.wait();
+            const double once = clock.seconds(1, queue);
+            if (once > enough) return once;
+            return clock.seconds(calls, queue) / static_cast<double>(calls);
+        } catch (const LibraryError& e) {
+            why_ = e.what();
+            cudaGetLastError(); // a launch that failed is not the fault of the next engine
+            return std::numeric_limits<double>::infinity();
+        }
+    }
+
+    std::unique_ptr<Operations> operations_;
+    std::unique_ptr<Graph> graph_;
+    std::vector<Engine> engines_;
+    std::unique_ptr<Plan> plan_;
+    std::int64_t engine_ = 0;
+    std::size_t tried_ = 0;
+    std::string why_; // the last engine that was refused was
+};
+
+} // namespace assay::workload::cudnn

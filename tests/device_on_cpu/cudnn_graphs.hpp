@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The graphs that cudnn.cpp knows, and what of them is refused.
+
+#pragma once
+
+#include "cudnn_descriptors.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace assay::device_on_cpu {
+
+inline void check_tensor(const Descriptor& from) {
+    const Tensor tensor{from};
+    needs(tensor.dims.size() == tensor.strides.size() && tensor.dims.size() >= 3, "dimensions");
+    for (std::size_t d = 0; d < tensor.dims.size(); ++d)
+        needs(tensor.dims[d] > 0 && tensor.strides[d] > 0, "dimensions and strides are positive");
+}
+
+struct ConvolutionForward {
+    explicit ConvolutionForward(const Descriptor& from)
+        : x{from.other(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X)},
+          w{from.other(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W)},
+          y{from.other(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y)} {
+        const Descriptor& how = from.other(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC);
+        compute = how.get<cudnnDataType_t>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE);
+        mode = how.get<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE);
+        before = how.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);
+        after = how.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
+        strides = how.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES);
+        dilations = how.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS);
+        edges =
+            static_cast<std::size_t>(how.get<std::int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS));
+        alpha = from.get<float>(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA);
+        beta = from.get<float>(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA);
+    }
+    void check() const {
+        for (const auto* each : {&before, &after, &strides, &dilations})
+            needs(each->size() == edges, "as many as edges");
+        for (const auto* tensor : {&x, &w, &y})
+            needs(tensor->dims.size() == edges + 2, "dimensions of a convolution");
+        needs(x.dims[1] == w.dims[1] && y.dims[0] == x.dims[0] && y.dims[1] == w.dims[0],
+              "channels and images", CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
+        for (std::size_t d = 0; d < edges; ++d)
+            needs(y.dims[d + 2] ==
+                      (x.dims[d + 2] + before[d] + after[d] - dilations[d] * (w.dims[d + 2] - 1) -
+                       1) / strides[d] +
+                          1,
+                  "edges", CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
+    }
+
+    Tensor x;
+    Tensor w;
+    Tensor y;
+    std::size_t edges = 0;
+    cudnnDataType_t compute{};
+    cudnnConvolutionMode_t mode{};
+    std::vector<std::int64_t> before;
+    std::vector<std::int64_t> after;
+    std::vector<std::int64_t> strides;
+    std::vector<std::int64_t> dilations;
+    float alpha = 0;
+    float beta = 0;
+};
+
+inline void check_pointwise(const Descriptor& from) {
+    const Tensor x{from.other(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)};
+    const Tensor y{from.other(CUDNN_ATTR_OPERATION_POINTWISE_YDESC)};
+    needs(x.dims == y.dims, "x and y have one shape", CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
+    const auto mode = from.other(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
+                          .get<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
+    const bool has_two = from.has(CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+    needs(has_two == (mode < CUDNN_POINTWISE_ABS && mode != CUDNN_POINTWISE_SQRT), "operands");
+    if (!has_two) return;
+    const Tensor b{from.other(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)};
+    needs(b.dims.size() == y.dims.size(), "dimensions of b");
+    for (std::size_t d = 0; d < b.dims.size(); ++d)
+        needs(b.dims[d] == 1 || b.dims[d] == y.dims[d], "b is repeated, or as y",
+              CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
+}
+
+struct Attention {
+    explicit Attention(const Descriptor& from)
+        : q{from.other(CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC)},
+          k{from.other(CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC)},
+          v{from.other(CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC)},
+          o{from.other(CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC)} {}
+    void check() const {
+        for (const auto* tensor : {&q, &k, &v, &o}) needs(tensor->dims.size() == 4, "4 dimensions");
+        needs(k.dims[3] == q.dims[3], "kDim[3] != d_qk");
+        needs(k.dims[0] == q.dims[0] && v.dims[0] == q.dims[0] && q.dims[1] % k.dims[1] == 0 &&
+                  v.dims[1] == k.dims[1] && v.dims[2] == k.dims[2] && o.dims[0] == q.dims[0] &&
+                  o.dims[1] == q.dims[1] && o.dims[2] == q.dims[2] && o.dims[3] == v.dims[3],
+              "shapes of attention");
+    }
+    Tensor q;
+    Tensor k;
+    Tensor v;
+    Tensor o;
+};
+
+/// Convolution, add, ReLU: by their order, which is that of the results handed on.
+struct Fused {
+    explicit Fused(const std::vector<cudnnBackendDescriptor_t>& operations)
+        : convolution{of(operations.at(0))},
+          bias{of(operations.at(1)).other(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)},
+          biased{of(operations.at(1)).other(CUDNN_ATTR_OPERATION_POINTWISE_YDESC)},
+          y{of(operations.at(2)).other(CUDNN_ATTR_OPERATION_POINTWISE_YDESC)} {
+        const Descriptor& add = of(operations.at(1));
+        const Descriptor& relu = of(operations.at(2));
+        const auto mode = [](const Descriptor& operation) {
+            return operation.other(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
+                .get<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
+        };
+        const auto hands_on = [](const Tensor& from, const Descriptor& to) {
+            return from.is_virtual &&
+                   Tensor{to.other(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)}.uid == from.uid;
+        };
+        is_known =
+            mode(add) == CUDNN_POINTWISE_ADD && mode(relu) == CUDNN_POINTWISE_RELU_FWD &&
+            hands_on(convolution.y, add) && hands_on(biased, relu) && !y.is_virtual &&
+            bias.dims[0] == 1 && bias.dims[1] == y.dims[1] &&
+            std::all_of(bias.dims.begin() + 2, bias.dims.end(), [](auto dim) { return dim == 1; });
+    }
+    /// What the real library has ready-made kernels for.
+    bool has_engines() const {
+        const ConvolutionForward& c = convolution;
+        const bool sums_are_fp32 =
+            c.compute == CUDNN_DATA_FLOAT && c.y.type == c.compute && biased.type == c.compute;
+        const bool has_one_type = c.w.type == c.x.type && y.type == c.x.type &&
+                                  bias.type == c.x.type &&
+                                  (c.x.type == CUDNN_DATA_FLOAT || c.x.type == CUDNN_DATA_HALF ||
+                                   c.x.type == CUDNN_DATA_BFLOAT16);
+        return is_known && sums_are_fp32 && has_one_type && c.mode == CUDNN_CROSS_CORRELATION &&
+               c.alpha == 1 && c.beta == 0 && c.before == c.after &&
+               c.dilations == std::vector<std::int64_t>(c.edges, 1);
+    }
+    ConvolutionForward convolution;
+    Tensor bias;
+    Tensor biased;
+    Tensor y;
+    bool is_known = false;
+};
+
+inline std::vector<cudnnBackendDescriptor_t> operations_of(const Descriptor& graph) {
+    return graph.all<cudnnBackendDescriptor_t>(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+}
+inline bool is_attention(const Descriptor& graph) {
+    const auto operations = operations_of(graph);
+    return operations.size() == 1 &&
+           of(operations[0]).type == CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR;
+}
+inline bool is_fused(const Descriptor& graph) {
+    const auto operations = operations_of(graph);
+    return operations.size() == 3 &&
+           of(operations[0]).type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR &&
+           of(operations[1]).type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR &&
+           of(operations[1]).has(CUDNN_ATTR_OPERATION_POINTWISE_BDESC) &&
+           of(operations[2]).type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR;
+}
+inline std::vector<Tensor> tensors_of(const Descriptor& graph) {
+    if (is_attention(graph)) {
+        const Attention a{of(operations_of(graph)[0])};
+        return {a.q, a.k, a.v, a.o};
+    }
+    if (!is_fused(graph)) return {};
+    const Fused f{operations_of(graph)};
+    return {f.convolution.x, f.convolution.w, f.bias, f.y, f.convolution.y, f.biased};
+}
+inline void check_graph(const Descriptor& graph) {
+    needs(!operations_of(graph).empty(), "no operations");
+    std::set<std::int64_t> uids;
+    for (const Tensor& tensor : tensors_of(graph))
+        needs(uids.insert(tensor.uid).second, "two tensors have one number",
+              CUDNN_STATUS_BAD_PARAM_DUPLICATED_ENTRIES);
+}
+
+inline void check(const Descriptor& made) {
+    for (const auto& [name, type] : required.at(made.type))
+        needs(made.has(name), "attribute " + std::to_string(name) + " is missing");
+    switch (made.type) {
+    case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
+        return check_tensor(made);
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
+        return ConvolutionForward{made}.check();
+    case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
+        return check_pointwise(made);
+    case CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR:
+        return Attention{made}.check();
+    case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
+        return check_graph(made);
+    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
+        return needs(made.other(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).engine->has_plan,
+                     "this engine cannot do it after all", CUDNN_STATUS_NOT_SUPPORTED);
+    case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
+        return needs(made.all<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS).size() ==
+                         made.all<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS).size(),
+                     "as many addresses as numbers");
+    default:
+        return;
+    }
+}
+
+} // namespace assay::device_on_cpu
