@@ -23,8 +23,8 @@ std::string variable(const char* name) {
 
 } // namespace
 
-Team::Team(int cores, std::string_view hosts, std::string launcher)
-    : cores_{cores}, launcher_{std::move(launcher)} {
+Team::Team(int cores, std::string_view hosts, std::string launcher) : cores_{cores} {
+    if (!launcher.empty()) launcher_ = std::move(launcher);
     while (!hosts.empty()) {
         const auto end = std::min(hosts.find(','), hosts.size());
         const auto one = hosts.substr(0, end);

@@ -27,6 +27,7 @@ TEST(Team, IsWhatTheHarnessSays) {
     EXPECT_EQ(team.in_results().text(' '), "node0:2 node1:4");
     EXPECT_EQ(team.one_each(1, 1).text(), "h2:1");
     EXPECT_EQ(Team{4}.slots(), 4);
+    EXPECT_EQ((Team{4, "", ""}.launcher()), "mpirun") << "no --hosts";
     EXPECT_TRUE(is_here("localhost"));
     EXPECT_FALSE(is_here("no-such-host.invalid"));
 }
@@ -120,7 +121,9 @@ TEST_F(ToolOfTeam, NeedsHostsThatCanServeIt) {
     EXPECT_EQ(fit(), "needs 7 slots, the hosts have 3");
     hosts("no-such-host.invalid:9,localhost");
     EXPECT_EQ(fit(), "needs this host as the first of --hosts");
-    hosts("");
+    ::unsetenv(hosts_variable);    // NOLINT
+    ::unsetenv(launcher_variable); // NOLINT
+    size_ = {ASSAY_INTEGER, 0, 7, 0, nullptr};
     EXPECT_EQ(fit(), "") << "here alone";
     json_.erase("team");
     pair("");
