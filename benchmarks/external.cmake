@@ -29,7 +29,7 @@ file(COPY_FILE "${source}.new" "${source}" ONLY_IF_DIFFERENT)
 # What unit tests call as well as the module: compiled once.
 add_library(assay_external OBJECT external/description.cpp external/units.cpp external/output.cpp external/process.cpp
     external/file_system.cpp
-    external/scratch.cpp external/fill.cpp external/program.cpp external/tool_case.cpp external/library.cpp "${source}")
+    external/scratch.cpp external/fill.cpp external/program.cpp external/team.cpp external/tool_case.cpp external/library.cpp "${source}")
 target_link_libraries(assay_external PUBLIC assay_counter nlohmann_json::nlohmann_json "${RE2_LIBRARY}"
     PRIVATE assay_warnings assay_sanitizers)
 target_include_directories(assay_external PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")

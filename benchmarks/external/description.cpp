@@ -232,8 +232,8 @@ std::optional<When> read_when(Reader& from, const std::string& key) {
     return When{.parameter = when[0], .value = when[1]};
 }
 
-Server read_server(Reader from) {
-    Server server{.command = from.texts("command")};
+Server read_server(Reader from, bool on_partner) {
+    Server server{.command = from.texts("command"), .on_partner = on_partner};
     refuse_shell(server.command, from.at("command"));
     server.when = read_when(from, "when");
     server.each_call = from.flag("each_call");
@@ -328,10 +328,15 @@ void check_references(const Description& d) {
     known.check(d.program_version.command, "version");
     known.check(d.space, "space");
     for (const auto& [name, setting] : d.environment) known.check(setting, "environment");
-    if (d.server) {
-        known.check(d.server->command, "server");
-        if (d.server->when) static_cast<void>(find(d.server->when->parameter));
+    for (const auto& server : d.servers) {
+        known.check(server.command, "server");
+        if (server.when) static_cast<void>(find(server.when->parameter));
     }
+    const bool launches = std::ranges::count(d.command, "{launch}") > 0;
+    if (launches != !d.team.empty())
+        throw Problem{"team: names the parameter of the processes that {launch} starts"};
+    if (launches && std::ranges::count(find(d.team).choices, "all") == 0)
+        throw Problem{joined("team: ", d.team, " should be a number that may be all")};
     if (d.direct_io) {
         static_cast<void>(find(d.direct_io->parameter));
         if (d.scratch_in.empty()) throw Problem{"direct_io: there is no scratch_in"};
@@ -382,7 +387,9 @@ Description read(Reader& root, const fs::path& folder) {
     d.inspect = read_commands(root, "inspect");
     d.command = root.texts("command");
     refuse_shell(d.command, "command");
-    if (root.has("server")) d.server = read_server(root.object("server"));
+    for (const std::string key : {"server", "partner"})
+        if (root.has(key)) d.servers.push_back(read_server(root.object(key), key == "partner"));
+    d.team = root.text("team", "");
     if (root.has("environment")) {
         const auto& variables = root.take("environment");
         if (!variables.is_object()) throw Problem{"environment: expected an object"};

@@ -101,6 +101,7 @@ struct Server {
     Arguments command;
     bool each_call = false;   ///< it serves once
     std::optional<When> when; ///< otherwise always
+    bool on_partner = false;  ///< on the second host of the team
 };
 
 struct Version {
@@ -131,7 +132,8 @@ struct Description {
     std::string space;              ///< bytes that must be free there, a template
     std::optional<When> direct_io;  ///< where the program goes past the page cache
     std::vector<Arguments> prepare; ///< once, before the first call
-    std::optional<Server> server;
+    std::vector<Server> servers;    ///< the first whose `when` holds is started
+    std::string team; ///< parameter: the processes that {launch} starts; "": it starts none
     Arguments command;
     std::vector<Arguments> inspect; ///< after each call, not timed
     std::map<std::string, std::string> environment;
@@ -152,6 +154,7 @@ Unit unit_of(std::string_view text);
 void check_pattern(const std::string& pattern);
 
 /// Names of placeholders that stand for something in every description.
-inline constexpr std::string_view built_in[] = {"tool", "scratch", "cores", "port"};
+inline constexpr std::string_view built_in[] = {"tool",   "scratch", "cores",    "port",
+                                                "launch", "hosts",   "hostfile", "other"};
 
 } // namespace assay::external

@@ -16,6 +16,7 @@ Fill::Fill(const Description& description, std::map<std::string, std::string> va
     : description_{description}, values_{std::move(values)} {}
 
 const Arguments* Fill::word(const std::string& name) const {
+    if (const auto list = lists_.find(name); list != lists_.end()) return &list->second;
     const auto found = std::ranges::find(description_.words, name, &Word::name);
     if (found == description_.words.end()) return nullptr;
     const auto value = values_.find(found->of);

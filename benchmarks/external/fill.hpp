@@ -17,6 +17,7 @@ public:
     Fill(const Description& description, std::map<std::string, std::string> values);
 
     void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
+    void set(const std::string& name, Arguments values) { lists_[name] = std::move(values); }
     /// "{size}" and the like; throws where nothing is called so.
     std::string text(const std::string& from) const;
     /// An argument that is one placeholder becomes as many as that stands for: none, one or several.
@@ -36,6 +37,7 @@ private:
 
     const Description& description_;
     std::map<std::string, std::string> values_;
+    std::map<std::string, Arguments> lists_;
 };
 
 } // namespace assay::external

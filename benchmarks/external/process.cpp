@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -98,10 +99,11 @@ struct Child {
     int report;
     bool limits_files;
     pid_t parent;
+    int death; ///< signal where this process ends before it
 
     [[noreturn]] void become() const {
         ::setpgid(0, 0);
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::prctl(PR_SET_PDEATHSIG, death);
         if (::getppid() != parent) ::_exit(127);
         ::dup2(input, STDIN_FILENO);
         ::dup2(output, STDOUT_FILENO);
@@ -140,7 +142,8 @@ pid_t start(const Command& command, int output, int errors, bool limits_files) {
                       .input = input.get(),
                       .report = report.writing.get(),
                       .limits_files = limits_files,
-                      .parent = ::getpid()};
+                      .parent = ::getpid(),
+                      .death = command.launches ? SIGTERM : SIGKILL};
     const pid_t pid = ::fork();
     if (pid < 0)
         throw Problem{joined("cannot start a process: ", std::system_category().message(errno))};
@@ -171,6 +174,16 @@ std::set<pid_t> children() {
 
 void pause_briefly() { ::poll(nullptr, 0, 5); } // milliseconds
 
+/// A launcher tells the processes on other hosts that it ends; one that is killed cannot.
+void ask_to_end(pid_t pid) {
+    constexpr int most_rounds = 2000; // of 5 ms: Open MPI waits for daemons that do not answer
+    ::kill(pid, SIGTERM);
+    for (int round = 0; round < most_rounds && children().contains(pid); ++round) {
+        if (::waitpid(pid, nullptr, WNOHANG) == pid) return;
+        pause_briefly();
+    }
+}
+
 /// The process, its group, and what has become a child of this process since.
 void end_all(pid_t pid, const std::set<pid_t>& before) {
     constexpr int most_rounds =
@@ -194,16 +207,21 @@ void end_all(pid_t pid, const std::set<pid_t>& before) {
 /// Ends what was started whatever happens.
 class Group {
 public:
-    Group(pid_t pid, std::set<pid_t> before) : pid_{pid}, before_{std::move(before)} {}
+    Group(pid_t pid, std::set<pid_t> before, bool launches)
+        : pid_{pid}, before_{std::move(before)}, launches_{launches} {}
     Group(const Group&) = delete;
     Group(Group&&) = delete;
     Group& operator=(const Group&) = delete;
     Group& operator=(Group&&) = delete;
-    ~Group() { end_all(pid_, before_); }
+    ~Group() {
+        if (launches_ && children().contains(pid_)) ask_to_end(pid_);
+        end_all(pid_, before_);
+    }
 
 private:
     pid_t pid_;
     std::set<pid_t> before_;
+    bool launches_;
 };
 
 /// Reads what is there; false at the end.
@@ -284,14 +302,16 @@ private:
     Outcome outcome_;
 };
 
-std::string last_line(const std::string& text) {
+/// The first or last line with more than signs in it: launchers frame their messages.
+std::string line_of(const std::string& text, bool first) {
     std::istringstream lines{text};
-    std::string last;
-    for (std::string line; std::getline(lines, line);)
-        if (line.find_first_not_of(" \t\r") != line.npos) last = line;
+    std::string found;
+    for (std::string line; (!first || found.empty()) && std::getline(lines, line);)
+        if (std::ranges::any_of(line, [](unsigned char c) { return std::isalnum(c) != 0; }))
+            found = line;
     constexpr std::size_t longest = 300; // bytes: a sentence
-    std::ranges::replace_if(last, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-    return last.substr(0, longest);
+    std::ranges::replace_if(found, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+    return found.substr(0, longest);
 }
 
 } // namespace
@@ -301,13 +321,14 @@ Outcome run(const Command& command) {
     auto errors = make_pipe();
     auto before = children();
     const pid_t pid = start(command, output.writing.get(), errors.writing.get(), false);
-    const Group group{pid, std::move(before)};
+    const Group group{pid, std::move(before), command.launches};
     return Reading{command, pid, output, errors}.to_the_end();
 }
 
 Outcome run_well(const Command& command, const std::vector<int>& codes) {
     auto outcome = run(command);
-    const auto words = last_line(outcome.errors.empty() ? outcome.output : outcome.errors);
+    const auto words =
+        line_of(outcome.errors.empty() ? outcome.output : outcome.errors, command.launches);
     const auto said = words.empty() ? std::string{"; it said nothing"} : ": " + words;
     if (outcome.signal != 0)
         throw Problem{joined(name_of(command), " was ended by signal ", outcome.signal, said)};
@@ -316,31 +337,31 @@ Outcome run_well(const Command& command, const std::vector<int>& codes) {
     return outcome;
 }
 
-namespace {
-
-/// Without a connection, which a program that serves once would take for its client.
-bool is_listening(int port) {
+bool is_listening(std::istream& table, int port) {
     std::array<char, 8> number{};
     std::snprintf(number.data(), number.size(), ":%04X",
                   static_cast<unsigned>(port)); // NOLINT: as the kernel writes it
-    for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-        std::ifstream stream{file};
-        for (std::string line; std::getline(stream, line);) {
-            std::istringstream fields{line};
-            std::string entry;
-            std::string local;
-            std::string remote;
-            std::string state;
-            fields >> entry >> local >> remote >> state;
-            if (local.ends_with(number.data()) && state == "0A") return true; // TCP_LISTEN
-        }
+    for (std::string line; std::getline(table, line);) {
+        std::istringstream fields{line};
+        std::string entry;
+        std::string local;
+        std::string remote;
+        std::string state;
+        fields >> entry >> local >> remote >> state;
+        if (local.ends_with(number.data()) && state == "0A") return true; // TCP_LISTEN
     }
     return false;
 }
 
-} // namespace
+bool is_listening_here(int port) {
+    for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"})
+        if (std::ifstream table{file}; is_listening(table, port)) return true;
+    return false;
+}
 
-Companion::Companion(const Command& command, const std::filesystem::path& log, int port) {
+Companion::Companion(const Command& command, const std::filesystem::path& log,
+                     const std::function<bool()>& is_ready)
+    : launches_{command.launches} {
     const Descriptor file{
         ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)};
     if (file.get() < 0) throw Problem{joined("cannot write ", log.string())};
@@ -348,21 +369,21 @@ Companion::Companion(const Command& command, const std::filesystem::path& log, i
     const auto end = Clock::now() + std::chrono::duration<double>(command.limit);
     while (true) {
         const bool has_ended = ::waitpid(pid_, nullptr, WNOHANG) != 0;
-        if (!has_ended && is_listening(port)) return;
+        if (!has_ended && is_ready()) return;
         if (!has_ended && Clock::now() < end) {
             pause_briefly();
             continue;
         }
         std::ifstream stream{log};
         const std::string text{std::istreambuf_iterator<char>{stream}, {}};
-        ::kill(-pid_, SIGKILL);
-        if (!has_ended) ::waitpid(pid_, nullptr, 0);
+        if (!has_ended) stop();
         throw Problem{joined(name_of(command), " was not ready: ",
-                             text.empty() ? "it said nothing" : last_line(text))};
+                             text.empty() ? "it said nothing" : line_of(text, launches_))};
     }
 }
 
-Companion::~Companion() {
+void Companion::stop() {
+    if (launches_) ask_to_end(pid_);
     ::kill(-pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
 }

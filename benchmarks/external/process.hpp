@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include <functional>
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,8 @@ struct Command {
     std::map<std::string, std::string> environment; ///< beside that of this process
     std::filesystem::path folder;                   ///< where it runs
     double limit = 60;                              ///< seconds
+    /// It started others on other hosts: SIGTERM, and only after a while SIGKILL. What it says first says why it failed.
+    bool launches = false;
 };
 
 struct Outcome {
@@ -43,16 +47,26 @@ Outcome run_well(const Command& command, const std::vector<int>& codes = {0});
 /// A program that runs beside another one.
 class Companion {
 public:
-    /// Returns when something listens at the port. It writes into `log`.
-    Companion(const Command& command, const std::filesystem::path& log, int port);
+    /// Returns when it is ready. It writes into `log`.
+    Companion(const Command& command, const std::filesystem::path& log,
+              const std::function<bool()>& is_ready);
     Companion(const Companion&) = delete;
     Companion(Companion&&) = delete;
     Companion& operator=(const Companion&) = delete;
     Companion& operator=(Companion&&) = delete;
-    ~Companion();
+    ~Companion() { stop(); }
 
 private:
+    void stop();
+
     pid_t pid_;
+    bool launches_;
 };
+
+/// Does something listen at the port? `table` is of the kernel: /proc/net/tcp. Without a connection, which a program that
+/// serves once would take for its client.
+bool is_listening(std::istream& table, int port);
+/// The same of this host.
+bool is_listening_here(int port);
 
 } // namespace assay::external

@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <sstream>
 #include <system_error>
 
 namespace assay::external {
@@ -21,20 +22,56 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double server_patience = 10; // seconds
+/// Seconds until a program has run on every host of a team: ssh and two daemons take one each.
+constexpr double team_patience = 30;
 
-std::string text_of(const Parameter& parameter, const assay_value& value, const Machine& machine) {
+std::string text_of(const Parameter& parameter, const assay_value& value, int all) {
     if (value.kind == ASSAY_INTEGER) return std::to_string(value.integer);
     const std::string text{value.text};
     if (parameter.kind != Parameter::Kind::integer) return text;
-    return std::to_string(text == "all" ? machine.cores() : 1);
+    return std::to_string(text == "all" ? all : 1);
+}
+
+Team team_of(const Machine& machine) {
+    return Team::of_environment(static_cast<int>(machine.cores()));
 }
 
 Fill fill_of(const Description& description, const assay_value* values, const Machine& machine) {
-    std::map<std::string, std::string> texts{{"cores", std::to_string(machine.cores())}};
+    const int cores = static_cast<int>(machine.cores());
+    std::map<std::string, std::string> texts{{"cores", std::to_string(cores)}};
     for (const auto& parameter : description.parameters)
         texts[parameter.name] =
-            text_of(parameter, *values++, machine); // NOLINT: as many as parameters
+            text_of(parameter, *values++, // NOLINT: as many as parameters
+                    parameter.name == description.team ? team_of(machine).slots() : cores);
     return {description, std::move(texts)};
+}
+
+/// The one that these values ask for.
+const Server* server_of(const Description& description, const Fill& fill) {
+    for (const auto& server : description.servers)
+        if (!server.when || fill.value(server.when->parameter) == server.when->value)
+            return &server;
+    return nullptr;
+}
+
+/// Can the hosts of the team serve this case? Without --hosts there are none, and {launch} stays on this one.
+Fit fits_team(const Description& description, const Fill& fill, const Machine& machine) {
+    const auto team = team_of(machine);
+    const auto* const server = server_of(description, fill);
+    const bool has_partner = server != nullptr && server->on_partner;
+    if (has_partner && team.size() < 2)
+        return Fit::no("not applicable: needs a second host: --hosts");
+    if (description.team.empty() && !has_partner) return Fit::yes();
+    if (find_program(team.launcher()).empty())
+        return Fit::no("not applicable: ", team.launcher(), " is not installed");
+    // Input and output are files of this host, and the first process reads and writes them.
+    if (team.size() > 0 && !is_here(team.name(0)))
+        return Fit::no("needs this host as the first of --hosts");
+    if (!description.team.empty() && team.size() > 0)
+        if (const auto ranks = number_of(fill.value(description.team), description.team);
+            ranks > team.slots())
+            return Fit::no("needs ", ranks, " slots, the hosts have ", team.slots());
+    return Fit::yes();
 }
 
 fs::path scratch_base(const Description& description, const Fill& fill) {
@@ -100,6 +137,7 @@ Fit fits(const Description& description, const assay_value* values, const Machin
             return Fit::no("needs ", name, " ", description.program_version.least, ", here is ",
                            version);
     }
+    if (auto fit = fits_team(description, fill, machine); !fit) return fit;
     if (description.direct_io &&
         fill.value(description.direct_io->parameter) == description.direct_io->value)
         if (const auto why = why_no_direct_io(scratch_base(description, fill)); !why.empty())
@@ -122,12 +160,13 @@ Fit fits(const Description& description, const assay_value* values, const Machin
 
 ToolCase::ToolCase(const Description& description, const assay_value* values,
                    const Context& context)
-    : description_{description}, fill_{fill_of(description, values, context.machine())},
+    : description_{description}, team_{team_of(context.machine())},
+      fill_{fill_of(description, values, context.machine())},
       scratch_{scratch_base(description, fill_)} {
     fill_.set("scratch", scratch_.folder().string());
     program_ = find_program(fill_.text(description.program));
     fill_.set("tool", program_);
-    if (description.server) fill_.set("port", std::to_string(free_port()));
+    if (!description.servers.empty()) fill_.set("port", std::to_string(free_port()));
     for (const auto& metric : description.metrics) metrics_.push_back(fill_.metric(metric));
     for (const auto& check : description.checks) checks_.push_back(fill_.check(check));
     const auto add = [&](const Where& where) {
@@ -150,13 +189,75 @@ ToolCase::ToolCase(const Description& description, const assay_value* values,
     if (!description.scratch_in.empty())
         context.setting("file_system", file_system_of(scratch_.folder()));
     context.setting("licence", description.licence);
-    context.setting("command",
-                    shown(command_of(description.command).arguments, scratch_.folder().string()));
+    join_team(context);
     for (const auto& parameter : description.parameters)
         if (!parameter.choices.empty() && parameter.kind == Parameter::Kind::integer)
             context.setting(parameter.name.c_str(),
                             number_of(fill_.value(parameter.name), parameter.name));
     prepare();
+}
+
+/// Every host answers, or it is said now and not after the limit of a run that takes hours.
+void ToolCase::join_team(const Context& context) {
+    const auto* const partner = server();
+    const bool is_pair = partner != nullptr && partner->on_partner;
+    const auto put = [&](Fill& fill, const Team& team) {
+        fill.set("hosts", team.text());
+        fill.set("other", team.size() > 1 ? team.name(1) : "localhost");
+        if (!description_.team.empty()) fill.set("launch", launch_of(team).arguments);
+    };
+    fill_.set("hostfile", (scratch_.folder() / "hosts").string());
+    auto in_results = fill_;
+    put(in_results, team_.in_results());
+    put(fill_, team_);
+    context.setting("command",
+                    shown(in_results.arguments(description_.command), scratch_.folder().string()));
+    if (team_.size() == 0 || (description_.team.empty() && !is_pair)) return;
+
+    std::ofstream file{scratch_.folder() / "hosts"};
+    for (std::size_t i = 0; i < team_.size(); ++i)
+        file << team_.name(i) << " slots=" << team_.slots_of(i) << '\n';
+    file.close();
+    const std::size_t hosts = is_pair ? 2 : team_.size();
+    const auto one_each = team_.one_each(0, hosts);
+    const int ranks = is_pair ? 2 : team_ranks();
+    context.setting("job.launcher", team_.launcher());
+    context.setting("job.hosts", (is_pair ? one_each : team_).in_results().text(' '));
+    context.setting("machines", hosts);
+    context.setting("ranks", ranks);
+    context.tell({.machines = static_cast<int>(hosts), .ranks = ranks});
+    try {
+        run_well(launched(one_each.launch(static_cast<int>(hosts), scratch_.folder(), {}), {"true"},
+                          team_patience));
+    } catch (const Problem& problem) {
+        throw Problem{joined("the hosts of the team cannot be used: ", problem.what())};
+    }
+}
+
+int ToolCase::team_ranks() const {
+    return static_cast<int>(number_of(fill_.value(description_.team), description_.team));
+}
+
+Launch ToolCase::launch_of(const Team& team) const {
+    return team.launch(team_ranks(), scratch_.folder(), description_.environment);
+}
+
+Command ToolCase::main_command() const {
+    auto command = command_of(description_.command);
+    if (description_.team.empty()) return command;
+    command.environment.merge(launch_of(team_).environment);
+    command.launches = true;
+    return command;
+}
+
+Command ToolCase::launched(const Launch& launch, const Arguments& arguments, double limit) const {
+    auto all = launch.arguments;
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    auto command = command_of(all);
+    for (const auto& [name, value] : launch.environment) command.environment[name] = value;
+    command.limit = limit;
+    command.launches = true;
+    return command;
 }
 
 Command ToolCase::command_of(const Arguments& arguments) const {
@@ -185,16 +286,33 @@ void ToolCase::prepare() {
             throw Problem{joined("cannot write ", input.name, " in ", scratch_.folder().string())};
     }
     for (const auto& command : description_.prepare) run_well(command_of(command));
-    if (description_.server && !description_.server->each_call) start_server();
+    if (const auto* const one = server(); one != nullptr && !one->each_call) start_server();
 }
 
+const Server* ToolCase::server() const { return server_of(description_, fill_); }
+
 void ToolCase::start_server() {
-    const auto& server = *description_.server;
-    server_.reset();
-    if (server.when && fill_.value(server.when->parameter) != server.when->value) return;
-    auto command = command_of(server.command);
-    command.limit = server_patience;
-    server_.emplace(command, scratch_.folder() / "server.log", std::stoi(fill_.value("port")));
+    const auto* const one = server();
+    const auto log = scratch_.folder() / "server.log";
+    const int port = std::stoi(fill_.value("port"));
+    server_.reset(); // before the next one takes the port
+    if (!one->on_partner) {
+        auto command = command_of(one->command);
+        command.limit = server_patience;
+        server_.emplace(command, log, [port] { return is_listening_here(port); });
+        return;
+    }
+    const auto launch = team_.one_each(1, 1).launch(1, scratch_.folder(), description_.environment);
+    const auto look = launched(launch, {"cat", "/proc/net/tcp", "/proc/net/tcp6"}, team_patience);
+    const auto is_ready = [&look, port] {
+        try {
+            std::istringstream table{external::run(look).output};
+            return is_listening(table, port);
+        } catch (const Problem&) {
+            return false; // asked again, until the server itself is given up
+        }
+    };
+    server_.emplace(launched(launch, one->command, team_patience), log, is_ready);
 }
 
 /// A file of the scratch folder, and none that a link leads to.
@@ -228,8 +346,8 @@ double ToolCase::run_once() {
     std::error_code error;
     for (const auto& name : files_)
         fs::remove(scratch_.folder() / name, error); // of the call before
-    if (description_.server && description_.server->each_call) start_server();
-    auto outcome = run_well(command_of(description_.command), description_.exit_codes);
+    if (const auto* const one = server(); one != nullptr && one->each_call) start_server();
+    auto outcome = run_well(main_command(), description_.exit_codes);
     Outputs outputs{{"stdout", std::move(outcome.output)}, {"stderr", std::move(outcome.errors)}};
     for (const auto& command : description_.inspect) {
         const auto inspected = external::run(command_of(command)); // the checks say what is wrong

@@ -8,6 +8,7 @@
 #include "external/output.hpp"
 #include "external/process.hpp"
 #include "external/scratch.hpp"
+#include "external/team.hpp"
 
 #include <assay/define.hpp>
 
@@ -38,7 +39,14 @@ public:
 
 private:
     Command command_of(const Arguments& arguments) const;
+    int team_ranks() const;
+    Launch launch_of(const Team& team) const;
+    Command main_command() const;
+    /// Arguments that are started by a launcher.
+    Command launched(const Launch& launch, const Arguments& arguments, double limit) const;
     void prepare();
+    void join_team(const Context& context);
+    const Server* server() const;
     void start_server();
     double run_once();
     /// What a program that could not write may not have said; empty where there is room.
@@ -46,6 +54,7 @@ private:
     std::string file(const std::string& name) const;
 
     const Description& description_;
+    Team team_;
     Fill fill_;
     std::string program_;
     Scratch scratch_;

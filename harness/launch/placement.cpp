@@ -41,6 +41,18 @@ bool has_rank_per_device(const Benchmark& benchmark) {
     return benchmark.team && benchmark.all_devices;
 }
 
+/// Programs of others start their teams by themselves, with a launcher: ASSAY_TEAM_HOSTS is "h1:2,h2". Without a number a
+/// host has as many slots as this one has cores.
+void tell_hosts(const PlannedCase& planned, const Job& job, record::NamedList& variables) {
+    if (job.hosts.empty() || !planned.module->path_variable) return;
+    std::string hosts;
+    for (const auto& host : job.hosts)
+        hosts += fmt::format("{}{}{}", hosts.empty() ? "" : ",", host.name,
+                             host.slots > 0 ? fmt::format(":{}", host.slots) : "");
+    variables.push_back({"ASSAY_TEAM_HOSTS", std::move(hosts)});
+    variables.push_back({"ASSAY_TEAM_LAUNCHER", job.launcher});
+}
+
 /// The ranks of a team and their hosts.
 Result<void> place_ranks(const PlannedCase& planned, const record::Machine& machine, const Job& job,
                          Placement& placement) {
@@ -102,6 +114,7 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
                         .variables = variables,
                         .rank_per_device = has_rank_per_device(*planned.benchmark)};
     add_variables(planned, placement.variables);
+    tell_hosts(planned, job, placement.variables);
     if (auto placed = place_ranks(planned, machine, job, placement); !placed)
         return tl::unexpected{placed.error()};
     if (!planned.devices.empty()) placement.device_kind = planned.devices.front().kind;

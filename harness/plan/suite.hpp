@@ -68,8 +68,8 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source,
 
 /// The suites that come with the program, by name, in order.
 std::vector<std::string> suite_names();
-/// The file of `what`: a path (with a slash or ending in .json) or one of suite_names(). Empty if it is
-/// neither.
+/// The file of `what`: a path (with a slash or ending in .json), one of suite_names() or a name that one had before.
+/// Empty if it is neither.
 std::filesystem::path find_suite(std::string_view what);
 
 } // namespace assay::harness

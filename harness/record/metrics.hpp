@@ -66,6 +66,9 @@ inline constexpr std::array metric_table{
                      true},
     MetricDefinition{"worst_bandwidth", "B/s", true, "", "lowest bandwidth"},
     MetricDefinition{"background_bandwidth", "B/s", true, "", "bandwidth of the other cores"},
+    // Of messages that go on while their ranks compute.
+    MetricDefinition{"exposed_time", "s", false, "", "time not hidden by computation"},
+    MetricDefinition{"overlap", "1", true, "", "share hidden by computation", "", true},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},
     // If energy was counted in the window: see summary.hpp.
     MetricDefinition{"energy", "J", false, "", "energy per call"},

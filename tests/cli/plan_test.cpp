@@ -108,10 +108,13 @@ TEST(Suites, AreListedWithWhatCanRunHere) {
         EXPECT_EQ(item["not_here"], plan["not_here"].size());
         EXPECT_EQ(item["expected_seconds"], plan["expected_seconds"]);
     }
-    EXPECT_THAT(names, IsSupersetOf({"acceptance", "quick", "standard", "quarterly-draft"}));
-    EXPECT_THAT(run({"list", "--suites"}).output,
-                AllOf(HasSubstr("quarterly-draft"), HasSubstr("PURPOSE")));
+    EXPECT_THAT(names, IsSupersetOf({"acceptance", "quick", "standard", "quarterly"}));
+    EXPECT_THAT(
+        run({"list", "--suites"}).output,
+        AllOf(HasSubstr("quarterly "), Not(HasSubstr("quarterly-draft")), HasSubstr("PURPOSE")));
     expect_refusal(run({"list", "--suites", "--metrics"}), 2, {"--metrics"});
+    EXPECT_EQ(parsed(run({"plan", "quarterly-draft", "--json"}))["suite"], "quarterly")
+        << "its old name";
 }
 
 TEST(Plans, AreSummedUpByFamily) {
@@ -238,7 +241,7 @@ TEST(Formats, AllJsonFollowsItsSchema) {
     expect_format({"list", "--suites", "--json"});
     expect_format({"list", "--metrics", "--json"});
     expect_format({"describe", "--all", "--json"});
-    expect_format({"plan", "quarterly-draft", "--nodes", "4", "--price", "2.5", "--json"});
+    expect_format({"plan", "quarterly", "--nodes", "4", "--price", "2.5", "--json"});
     expect_format(with({"plan"}, two));
     expect_format(with({"run"}, {"--replicas", "1", "--budget", "1s", "--out", folder.path()}));
     auto pairs = with({"run"}, {"--pairs", "1", "--budget", "2s", "--out", folder.path()});

@@ -63,6 +63,24 @@ TEST_F(Slurm, TheRecipeMeasuresOnTheNodesOfItsJob) {
     EXPECT_EQ(setting("machines"), "2");
 }
 
+TEST_F(Slurm, AProgramOfOthersIsAStepOfTheJob) {
+    std::ofstream{folder_.path() / "names.json"} << R"json({
+      "schema": "assay.external/1", "id": "test.names", "question": "How?", "method": "By it.", "caveats": "None.",
+      "program": {"name": "uname", "packages": ["coreutils"], "licence": "GPL-3.0-or-later"},
+      "parameters": [{"name": "processes", "help": "how many", "range": [1, 9], "choices": ["all"], "defaults": [2]}],
+      "team": "processes", "command": ["{launch}", "{tool}", "-s"], "time_limit": 30,
+      "metrics": [{"metric": "item_rate", "per_run": "1", "unit": "1/s"}],
+      "checks": [{"notices": "another kernel", "match": "(.*)", "take": "last", "equals": "Linux"}]})json";
+    ::setenv("ASSAY_EXTERNAL_PATH", folder_.path().c_str(), 1); // NOLINT: sbatch hands it on
+    EXPECT_EQ(send("test.names"), 0) << said();
+    ::unsetenv("ASSAY_EXTERNAL_PATH"); // NOLINT
+    const auto c = only_case();
+    EXPECT_TRUE(has_values(c)) << c.reason;
+    const auto* const command = record::find(c.settings, "command");
+    ASSERT_NE(command, nullptr);
+    EXPECT_THAT(record::to_string(*command), HasSubstr("srun --mpi=pmix"));
+}
+
 TEST_F(Slurm, AHostOutsideOfTheJobIsSaid) {
     EXPECT_NE(send("collective.send_receive --hosts h1:1,h3:1 --set '*.bytes=8'"), 0);
     EXPECT_THAT(said(), HasSubstr("h3 is not in this Slurm job, which has h1, h2"));

@@ -25,7 +25,7 @@ public:
     }
 
     /// The number of promises that were broken. `sends_only`: this rank has no result to overwrite.
-    int run(bool sends_only) {
+    int run(bool sends_only, bool has_rate = true) {
         fresh();
         expect(true, "one call");
         subject_.loaded().spoil();
@@ -42,7 +42,7 @@ public:
         expect(sends_only, "poisoned");
         fresh();
         expect(true, "after a poisoned result");
-        if (subject_.work("bus_bytes") <= 0 || subject_.setting("machines") != "1")
+        if ((has_rate && subject_.work("bus_bytes") <= 0) || subject_.setting("machines") != "1")
             fail("work or settings are missing");
         return failures_;
     }
@@ -98,6 +98,12 @@ int run(const std::string& module, std::int64_t ranks, bool on_devices) {
         Trial broadcast{module, "collective.broadcast", {{"ranks", ranks}, {"bytes", bytes}}};
         failures += broadcast.run(!on_devices && broadcast.rank() == 0);
     }
+    if (!on_devices)
+        for (const std::string progress : {"none", "test"})
+            failures += Trial{module,
+                              "collective.overlap",
+                              {{"ranks", ranks}, {"bytes", 64 << 10U}, {"progress", progress}}}
+                            .run(false, false);
     assay::peers::leave_team(module);
     return failures == 0 ? 0 : 1;
 }

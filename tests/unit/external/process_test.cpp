@@ -126,18 +126,19 @@ TEST_F(Process, EndsWithItsParent) {
 
 TEST_F(Process, ACompanionIsReadyBeforeItIsUsed) {
     const int port = free_port();
+    const auto is_ready = [port] { return is_listening_here(port); };
     {
         const Companion server{
             command("echo $$ > child; sleep 0.1; exec python3 -c 'import socket, time; "
                     "s = socket.create_server((\"127.0.0.1\", " +
                     std::to_string(port) + ")); time.sleep(100)'"),
-            folder_.path() / "log", port};
+            folder_.path() / "log", is_ready};
         EXPECT_FALSE(is_gone("child"));
     }
     EXPECT_TRUE(is_gone("child"));
     const auto failing = [&](const std::string& lines, double limit) {
         try {
-            const Companion server{command(lines, limit), folder_.path() / "log", port};
+            const Companion server{command(lines, limit), folder_.path() / "log", is_ready};
         } catch (const Problem& problem) {
             return std::string{problem.what()};
         }

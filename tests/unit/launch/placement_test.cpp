@@ -78,6 +78,19 @@ TEST_F(Place, ATeamHasRanksAndMayShareCpus) {
     EXPECT_THAT(place(planned, machine, {}, first_ones)->cpus, IsEmpty());
 }
 
+TEST_F(Place, ProgramsOfOthersAreToldTheHosts) {
+    const Job job{.hosts = {{"h1", 2}, {"h2", 0}}, .launcher = "mpirun"};
+    EXPECT_THAT(place(planned, machine, {}, first_ones, job)->variables, IsEmpty());
+    manifest.path_variable = "ASSAY_EXTERNAL_PATH";
+    const auto placement = place(planned, machine, {}, first_ones, job);
+    EXPECT_EQ(*record::find(placement->variables, "ASSAY_TEAM_HOSTS"),
+              record::Value{std::string{"h1:2,h2"}});
+    EXPECT_EQ(*record::find(placement->variables, "ASSAY_TEAM_LAUNCHER"),
+              record::Value{std::string{"mpirun"}});
+    EXPECT_EQ(placement->ranks, 1) << "the worker itself is no team";
+    EXPECT_THAT(placement->hosts, IsEmpty());
+}
+
 TEST_F(Place, ValuesThatStandForVariablesBeatATuning) {
     benchmark.parameters = {{.name = "transport",
                              .kind = ParameterKind::name,

@@ -28,8 +28,8 @@ json::Value schema() {
 }
 
 TEST(Suite, ShippedOnesAreReadAndFollowTheirSchema) {
-    for (const char* name : {"acceptance", "cores", "external", "fabric", "quarterly-draft",
-                             "quick", "soak", "standard", "sustained"}) {
+    for (const char* name : {"acceptance", "cores", "external", "fabric", "quarterly", "quick",
+                             "soak", "standard", "sustained"}) {
         const auto path = suites / (std::string{name} + ".json");
         const auto suite = harness::read_suite(path);
         ASSERT_TRUE(suite) << suite.error().message;
