@@ -72,11 +72,11 @@ const Names names{"PCIe",        "PCI",    "ACS",    "BIOS",      "IOMMU",  "Inf
                   "p99",         "t",      "top",    "x"};
 
 /// Of what benchmarks say: formulas, who they are by, precisions, libraries.
-const Names formulas{"A",        "Daly", "GB",   "ZeRO",      "KV",       "Korthikanti", "Bx",
-                     "C",        "CUDA", "Cx",   "Freivalds", "OpenBLAS", "SHARP",       "RDMA",
-                     "Parseval", "bf16", "fp32", "fp64",      "int8",     "L2",          "AVX",
-                     "AVX2",     "AMX",  "Neon", "SVE",       "k",        "n",           "oneDNN",
-                     "products", "r",    "rms",  "sqrt",      "u"};
+const Names formulas{
+    "A",    "Daly",   "GB",        "ZeRO",     "KV",    "Korthikanti", "Bx",       "AMD",  "C",
+    "CUDA", "Cx",     "Freivalds", "OpenBLAS", "SHARP", "RDMA",        "Parseval", "bf16", "fp32",
+    "fp64", "int8",   "L2",        "AVX",      "AVX2",  "AMX",         "Neon",     "SVE",  "k",
+    "n",    "oneDNN", "products",  "r",        "rms",   "sqrt",        "u"};
 
 /// The words of a text that are neither names nor something to type: options, paths, a command up to its
 /// end.

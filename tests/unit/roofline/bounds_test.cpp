@@ -72,7 +72,8 @@ TEST(Bounds, AreDeclaredByTheBenchmarks) {
             const auto start = text.rfind(".id = ", position) + 6;
             const auto body = text.substr(start, position - start); // place comes before bound
             const auto id = body[0] == '"' ? body.substr(1, body.find('"', 1) - 1) : "collective.*";
-            const bool on_device = body.find(R"(.place = "cuda")") != std::string::npos;
+            const bool on_device = body.find(R"(.place = "cuda")") != std::string::npos ||
+                                   body.find(".place = device::") != std::string::npos;
             found[id + (on_device ? " cuda" : "")] = (*at)[1];
         }
     }
