@@ -64,7 +64,8 @@ T shuffled(T own, int from, const std::source_location& site) {
         [](const std::array<void*, most_lanes>& lanes) {
             for (void* const lane : lanes) {
                 auto* const to = static_cast<Operand*>(lane);
-                if (to == nullptr || to->from < 0 || to->from >= static_cast<int>(most_lanes))
+                if (to == nullptr || to->from < 0 ||
+                    to->from >= static_cast<int>(device::warp_lanes))
                     continue;
                 const void* const source = lanes[static_cast<unsigned>(to->from)];
                 if (source == nullptr) return fault("a shuffle reads a lane that is not there");
