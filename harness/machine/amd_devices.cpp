@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace assay::machine {
@@ -48,10 +49,11 @@ private:
 };
 
 template <class T>
-std::optional<T> positive(std::uint64_t value, std::uint64_t factor = 1) {
-    if (value == 0 || value > static_cast<std::uint64_t>(std::numeric_limits<T>::max()) / factor)
-        return {};
-    return static_cast<T>(value * factor);
+std::optional<T> positive(std::uint64_t value, T factor = 1) {
+    if (value == 0) return {};
+    if constexpr (std::is_integral_v<T>)
+        if (!std::in_range<T>(value)) return {};
+    return static_cast<T>(value) * factor;
 }
 
 /// 90402 is "gfx942", 90010 is "gfx90a": the last two are hexadecimal.
@@ -96,11 +98,11 @@ record::Device describe(const Files& files, const std::filesystem::path& folder,
     if (device.name.empty()) device.name = fmt::format("AMD {}", device.compute_capability);
     if (const auto each = node["simd_per_cu"]; each != 0)
         device.multiprocessors = positive<int>(node["simd_count"] / each);
-    device.clock_max_hz = positive<double>(node["max_engine_clk_fcompute"], 1'000'000);
+    device.clock_max_hz = positive<double>(node["max_engine_clk_fcompute"], 1e6);
     const Properties bank{files, folder / "mem_banks/0/properties"};
     device.memory_bytes = positive<std::int64_t>(bank["size_in_bytes"]);
     device.memory_bus_bits = positive<int>(bank["width"]);
-    device.memory_clock_max_hz = positive<double>(bank["mem_clk_max"], 1'000'000);
+    device.memory_clock_max_hz = positive<double>(bank["mem_clk_max"], 1e6);
     device.firmware.vbios = files.line(pci / "vbios_version");
     if (const auto sensors = sensors_of(files, device); !sensors.empty()) {
         device.power_limit_watts = reading(files, sensors / "power1_cap", micro);
