@@ -81,14 +81,7 @@ private:
 
 class DeviceAttention : private device::Place, public OneOfFormats<Decoding> {
 public:
-    struct Params {
-        std::int64_t batch = 1;
-        std::int64_t context = 4096;
-        std::int64_t heads = 32;
-        std::int64_t head_size = 128;
-        Format precision = Format::bf16;
-        std::int64_t group = 1;
-    };
+    using Params = DecodingParams;
     static constexpr Info info{
         .id = "workload.attention",
         .question = "How fast does this device run the attention of a decoding step?",
@@ -111,11 +104,7 @@ public:
         .bound = Bound::memory,
         .noise = Noise::workload,
     };
-    static constexpr auto axes =
-        std::tuple_cat(attention_data::axes<Params>,
-                       std::tuple{choice("precision", "type of the cache", &Params::precision,
-                                         {Name{"bf16", Format::bf16}, Name{"fp16", Format::fp16}})},
-                       attention_data::group_axis<Params>);
+    static constexpr auto axes = decoding_axes;
     static constexpr bool single_call = true; // a call is what a user waits for
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {

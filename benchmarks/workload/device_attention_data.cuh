@@ -10,6 +10,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -22,6 +23,20 @@ constexpr bool is_bf16 = std::is_same_v<T, __nv_bfloat16>;
 enum class Format : std::uint8_t { bf16, fp16 };
 template <template <class> class State>
 using OneOfFormats = OneOf<State<__nv_bfloat16>, State<__half>>;
+
+struct DecodingParams {
+    std::int64_t batch = 1;
+    std::int64_t context = 4096;
+    std::int64_t heads = 32;
+    std::int64_t head_size = 128;
+    Format precision = Format::bf16;
+    std::int64_t group = 1;
+};
+inline constexpr auto decoding_axes =
+    std::tuple_cat(attention_data::axes<DecodingParams>,
+                   std::tuple{choice("precision", "type of the cache", &DecodingParams::precision,
+                                     {Name{"bf16", Format::bf16}, Name{"fp16", Format::fp16}})},
+                   attention_data::group_axis<DecodingParams>);
 
 /// The numbers of a cache, rounded.
 template <class T>

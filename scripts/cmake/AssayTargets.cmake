@@ -4,6 +4,15 @@
 
 find_package(Threads REQUIRED)
 
+# assay_left_out(<option> <what is left out> <why>) says so where the option is AUTO, and is an error where it is ON.
+function(assay_left_out option what why)
+    if("${${option}}" STREQUAL "AUTO")
+        message(STATUS "${what}: ${why}")
+    else()
+        message(FATAL_ERROR "${option}=${${option}}: ${why}")
+    endif()
+endfunction()
+
 # Compiled together, a helper of one file is no shadow in the next, and anonymous types belong to no other file.
 set(assay_alone -Wshadow)
 if(ASSAY_UNITY)
