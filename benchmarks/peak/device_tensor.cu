@@ -227,19 +227,27 @@ public:
     };
     static constexpr Info info{
         .id = "peak.tensor",
-        .question = "What is the tensor-core peak of this device from registers?",
-        .method = "Independent chains of the warp-level matrix instruction (mma.sync, dense) on "
-                  "random operands in registers, accumulating in fp32 (fp64 and int32 for fp64 and "
-                  "int8); the setting `instruction` names its shape. The fastest number of warps "
-                  "in a short trial is used. Operands are chosen so that every sum is exact; each "
-                  "is compared on the device with its closed form.",
-        .caveats = "What mma.sync reaches, which most kernels use. On compute capability 9.0 that "
-                   "is a part of the tensor-core peak: wgmma (9.0) and tcgen05 (10.x), with "
-                   "operands from shared memory, reach the datasheet, and library matrix products "
-                   "exceed this value; the roofline bound is then the datasheet's. For 9.0 the "
-                   "compiler accumulates fp8 products with separate instructions. No sparsity. "
-                   "Holds at the clock this instruction mix allows; integers of few bits take less "
-                   "power than full mantissas. A multiply-add counts as two operations.",
+        .question = is_amd ? "What is the matrix-core peak of this device from registers?"
+                           : "What is the tensor-core peak of this device from registers?",
+        .method =
+            "Independent chains of the warp-level matrix instruction (mma.sync; MFMA on AMD's "
+            "devices; dense) on random operands in registers, accumulating in fp32 (fp64 and int32 "
+            "for fp64 and int8); the setting `instruction` names its shape. The fastest number of "
+            "warps "
+            "in a short trial is used. Operands are chosen so that every sum is exact; each "
+            "is compared on the device with its closed form.",
+        .caveats =
+            is_amd
+                ? "16 x 16 MFMA on registers, as libraries use it. tf32 and fp8 are not measured. "
+                  "Holds at the clock this instruction mix allows; integers of few bits take "
+                  "less power than full mantissas. A multiply-add counts as two operations."
+                : "What mma.sync reaches, which most kernels use. On compute capability 9.0 that "
+                  "is a part of the tensor-core peak: wgmma (9.0) and tcgen05 (10.x), with "
+                  "operands from shared memory, reach the datasheet, and library matrix products "
+                  "exceed this value; the roofline bound is then the datasheet's. For 9.0 the "
+                  "compiler accumulates fp8 products with separate instructions. No sparsity. "
+                  "Holds at the clock this instruction mix allows; integers of few bits take less "
+                  "power than full mantissas. A multiply-add counts as two operations.",
         .headline = "flop_rate",
         .place = device::place_kind,
         .bound = Bound::matrix_units,
