@@ -44,6 +44,7 @@ need_to_build() {
     need_header mpi.h libopenmpi-dev "/usr/lib/$(uname -m)-linux-gnu/openmpi/include"
     need_command mpirun openmpi-bin
     need_header ucp/api/ucp.h libucx-dev
+    need_header rdma/fabric.h libfabric-dev
     need_header re2/re2.h libre2-dev
     need_command node nodejs # these two for the interactive page alone
     need_command npm npm

@@ -10,22 +10,23 @@ struct Get {
         .version = 1,
         .question = "How fast does one process read from the memory of another?",
         .method =
-            "ucp_get_nbx between registered buffers, always the same, up to `window` outstanding; "
+            "Gets (ucp_get_nbx; in ofi fi_read) between registered buffers, always the same, up to "
+            "`window` outstanding; "
             "a call ends when all have arrived and is long enough to make its end negligible (as "
             "in network.put). Bandwidth is that of all pairs and directions together. The reader "
-            "checks every word; UCX's lanes and kernel counters prove the transport.",
-        .caveats = "The buffers are reused: messages that fit in a cache come from there. Over TCP "
-                   "UCX sends the data as messages, and the remote processor takes part. Ranks on "
-                   "one machine map each other's memory: a get is a copy by the reader.",
+            "checks every word; the library's lanes and kernel counters prove the transport.",
+        .caveats =
+            "The buffers are reused: messages that fit in a cache come from there. Over TCP "
+            "the library sends the data as messages, and the remote processor takes part. Ranks on "
+            "one machine map each other's memory: a get is a copy by the reader.",
         .headline = "bandwidth",
         .place = place_of_data,
         .bound = Bound::network,
         .noise = Noise::messages,
     };
     static constexpr bool gets = true;
-    static ucs_status_ptr_t call(ucp_ep_h endpoint, const Memory& from, Memory& to,
-                                 const ucp_request_param_t& done) noexcept {
-        return ucp_get_nbx(endpoint, to.data(), to.bytes(), from.remote(), from.key(), &done);
+    static void call(Wire& wire, const Memory& from, const Memory& to, Pending& pending) noexcept {
+        wire.get(to.all(), from.all(), pending);
     }
 };
 

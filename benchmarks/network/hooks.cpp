@@ -5,7 +5,11 @@
 
 #include <assay/define.hpp>
 
+#ifdef ASSAY_OFI
+#include <rdma/fabric.h>
+#else
 #include <ucp/api/ucp.h>
+#endif
 
 namespace assay::network {
 namespace {
@@ -15,8 +19,14 @@ void report(const Context& context) {
     std::string found;
     for (const auto& transport : transports_found())
         found += (found.empty() ? "" : " ") + transport;
+#ifdef ASSAY_OFI
+    const auto version = fi_version();
+    context.setting("ofi.library", joined("libfabric ", FI_MAJOR(version), '.', FI_MINOR(version)));
+    context.setting("ofi.providers", found.empty() ? "none" : found);
+#else
     context.setting("ucx.library", std::string{"UCX "} + ucp_get_version_string());
     context.setting("ucx.transports", found.empty() ? "none" : found);
+#endif
 }
 
 } // namespace

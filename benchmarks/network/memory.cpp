@@ -1,70 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory.hpp"
 
-#include "collective/world.hpp"
-
 namespace assay::network {
 
 Memory::Memory(Wire& wire, std::size_t words, Where where)
     : wire_{wire}, words_{words}, where_{where}, copy_(where == Where::device ? words : 0) {
-    wire_.agree(allocate());
+    wire_.agree(wire_.allocate(region_, bytes(), where_));
     std::fill_n(seen(), words_, Word{0});
     push();
-
-    void* packed = nullptr;
-    std::size_t length = 0;
-    const auto status = ucp_rkey_pack(wire_.context(), handle_, &packed, &length);
-    wire_.agree(
-        status == UCS_OK ? "" : std::string{"UCX cannot pack a key: "} + ucs_status_string(status));
-    const auto key = wire_.swap({static_cast<const std::byte*>(packed), length});
-    ucp_rkey_buffer_release(packed);
-    wire_.agree(unpack(key));
-
-    const auto own = reinterpret_cast<std::uint64_t>(data_);
-    const auto address = wire_.swap(std::as_bytes(std::span{&own, 1}));
-    std::memcpy(&remote_, address.data(), std::min(sizeof remote_, address.size()));
+    std::vector<std::byte> own;
+    wire_.agree(wire_.describe(region_, own));
+    wire_.agree(wire_.adopt(region_, wire_.swap(own)));
 }
 
-Memory::~Memory() {
-    key_.reset();
-    if (handle_ != nullptr) ucp_mem_unmap(wire_.context(), handle_);
-}
-
-std::string Memory::allocate() {
-    ucp_mem_map_params_t params{};
-    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
-                        UCP_MEM_MAP_PARAM_FIELD_FLAGS | UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
-    params.memory_type = where_ == Where::host ? UCS_MEMORY_TYPE_HOST : UCS_MEMORY_TYPE_CUDA;
-    params.address = nullptr;
-    params.length = bytes();
-    params.flags = UCP_MEM_MAP_ALLOCATE;
-    auto status = ucp_mem_map(wire_.context(), &params, &handle_);
-    ucp_mem_attr_t attributes{};
-    attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
-    if (status == UCS_OK) status = ucp_mem_query(handle_, &attributes);
-    if (status != UCS_OK)
-        return joined("UCX cannot allocate ", bytes(),
-                      " bytes of memory: ", ucs_status_string(status));
-    data_ = static_cast<Word*>(attributes.address);
-    return {};
-}
-
-std::string Memory::unpack(const std::vector<std::byte>& key) {
-    ucp_rkey_h handle = nullptr;
-    const auto status = ucp_ep_rkey_unpack(wire_.endpoint(), key.data(), &handle);
-    if (status != UCS_OK)
-        return std::string{"UCX cannot use the partner's key: "} + ucs_status_string(status);
-    key_.reset(handle);
-    return {};
-}
+Memory::~Memory() { wire_.release(region_); }
 
 void Memory::push() {
-    if (where_ == Where::device) to_device(data_, copy_.data(), bytes());
+    if (where_ == Where::device) to_device(region_.data, copy_.data(), bytes());
 }
 
 std::span<const Word> Memory::held() const {
-    if (where_ == Where::host) return {data_, words_};
-    from_device(copy_.data(), data_, bytes());
+    if (where_ == Where::host) return {region_.data, words_};
+    from_device(copy_.data(), region_.data, bytes());
     return copy_;
 }
 

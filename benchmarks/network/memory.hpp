@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that UCX allocates and registers, so that processes of one machine can map it and network cards reach it, and
+// Memory that the library allocates and registers, so that processes of one machine can map it and network cards reach it, and
 // the partner's piece that lies across from it. Every rank makes the same pieces in the same order.
 
 #pragma once
@@ -11,8 +11,6 @@
 #include <assay/random.hpp>
 #include <assay/verify.hpp>
 
-#include <ucp/api/ucp.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,8 +20,6 @@
 
 namespace assay::network {
 
-using Word = std::uint64_t;
-
 class Memory {
 public:
     /// All zero, touched by this rank first.
@@ -32,9 +28,6 @@ public:
     Memory& operator=(const Memory&) = delete;
     ~Memory();
 
-    /// Where it is: for UCX, and for the host where it is the host's.
-    Word* data() { return data_; }
-    const Word* data() const { return data_; }
     std::size_t size() const { return words_; }
     std::size_t bytes() const { return words_ * sizeof(Word); }
 
@@ -46,23 +39,20 @@ public:
     /// Changes the lowest bit of a word.
     void spoil(std::size_t i);
 
-    /// The partner's piece: where it is in his address space, and the key to it.
-    std::uint64_t remote() const { return remote_; }
-    ucp_rkey_h key() const { return key_.get(); }
+    /// Words of this rank's, or of the partner's that lie across from them.
+    Piece piece(std::size_t begin, std::size_t count) const {
+        return {.region = region_, .begin = begin * sizeof(Word), .bytes = count * sizeof(Word)};
+    }
+    Piece all() const { return piece(0, words_); }
 
 private:
-    Word* seen() { return where_ == Where::host ? data_ : copy_.data(); }
-    std::string allocate();
-    std::string unpack(const std::vector<std::byte>& key);
+    Word* seen() { return where_ == Where::host ? region_.data : copy_.data(); }
 
     Wire& wire_;
     std::size_t words_;
     Where where_;
-    Word* data_ = nullptr;
+    Region region_;
     mutable std::vector<Word> copy_; // of a device's memory
-    ucp_mem_h handle_ = nullptr;
-    std::uint64_t remote_ = 0;
-    KeyHandle key_;
 };
 
 /// What a rank sends: random words that everybody can make again.

@@ -15,7 +15,8 @@ public:
         .version = 1,
         .question = "How many small messages per second do two processes exchange?",
         .method =
-            "ucp_tag_send_nbx and ucp_tag_recv_nbx, up to `window` outstanding on each side. The "
+            "Tagged messages (ucp_tag_send_nbx; in ofi fi_tsend), up to `window` outstanding on "
+            "each side. The "
             "receiver acknowledges once per call; a call is long enough to make that negligible "
             "(as in network.put). Messages of all pairs and directions count together. Every slot "
             "of the window has its own data, and the receiver checks all.",
@@ -41,10 +42,8 @@ public:
     }
 
     MessageRate(const Params& params, Context& context)
-        : Stream{UCP_FEATURE_TAG, params, params.window, context} {
-        received_ = done_;
-        received_.cb.recv = one_is_received;
-        received_.user_data = this;
+        : Stream{Wire::Use::tagged, params, params.window, context}, posted_{wire_},
+          acknowledging_{wire_}, acknowledgement_{wire_, 2, Where::host} {
         set_length(context, [this] { run(); });
     }
 
@@ -56,8 +55,10 @@ public:
             send_all();
         else
             receive_all();
-        if (follows_) wire_.wait(answer());
-        if (leads_) wire_.wait(hear());
+        if (follows_) wire_.send(acknowledgement_.piece(0, 1), all_there, acknowledging_);
+        wire_.finish(acknowledging_);
+        if (leads_) wire_.receive(acknowledgement_.piece(1, 1), all_there, acknowledging_);
+        wire_.finish(acknowledging_);
     }
     Check verify() const {
         const auto messages = static_cast<std::size_t>(std::min(messages_, window_));
@@ -66,65 +67,44 @@ public:
     void spoil() { to_.spoil(words_ / 2); }
 
 private:
-    static constexpr ucp_tag_t message = 41;
-    static constexpr ucp_tag_t all_there = 42;
+    static constexpr std::uint64_t message = 41;
+    static constexpr std::uint64_t all_there = 42;
 
-    static void one_is_received(void* request, ucs_status_t status,
-                                const ucp_tag_recv_info_t* /*info*/, void* user) {
-        auto* const self = static_cast<MessageRate*>(user);
-        ++self->arrived_;
-        self->wire_.note(status);
-        ucp_request_free(request);
+    /// The slot of this message.
+    Piece slot(const Memory& memory, std::uint64_t number) const {
+        return memory.piece(words_ * (number % window_), words_);
     }
-
     void send_one(std::uint64_t number) noexcept {
-        const Word* data = from_.data() + words_ * (number % window_);
-        began(ucp_tag_send_nbx(wire_.endpoint(), data, words_ * sizeof(Word), message, &done_));
+        wire_.send(slot(from_, number), message, under_way_);
     }
     void receive_one(std::uint64_t number) noexcept {
-        Word* data = to_.data() + words_ * (number % window_);
-        auto* const request = ucp_tag_recv_nbx(wire_.worker(), data, words_ * sizeof(Word), message,
-                                               ~ucp_tag_t{0}, &received_);
-        if (UCS_PTR_IS_PTR(request)) return;
-        if (UCS_PTR_IS_ERR(request)) wire_.note(UCS_PTR_STATUS(request));
-        ++arrived_;
+        wire_.receive(slot(to_, number), message, posted_);
     }
     void send_all() noexcept {
         for (std::uint64_t i = 0; i < messages_; ++i) {
-            while (under_way_ >= window_) wire_.progress();
+            wait_for_room();
             send_one(i);
         }
     }
     void receive_all() noexcept {
-        arrived_ = 0;
-        for (std::uint64_t posted = 0; arrived_ < messages_; wire_.progress())
-            while (posted < messages_ && posted - arrived_ < window_) receive_one(posted++);
+        for (std::uint64_t begun = 0; begun < messages_ || posted_.count() > 0; wire_.progress())
+            while (begun < messages_ && posted_.count() < window_) receive_one(begun++);
     }
     void exchange() noexcept {
-        arrived_ = 0;
         std::uint64_t sent = 0;
-        std::uint64_t posted = 0;
-        while (sent < messages_ || arrived_ < messages_) {
-            while (posted < messages_ && posted - arrived_ < window_) receive_one(posted++);
-            if (sent < messages_ && under_way_ < window_)
+        std::uint64_t begun = 0;
+        while (sent < messages_ || begun < messages_ || posted_.count() > 0) {
+            while (begun < messages_ && posted_.count() < window_) receive_one(begun++);
+            if (sent < messages_ && under_way_.count() < window_)
                 send_one(sent++);
             else
                 wire_.progress();
         }
     }
-    ucs_status_ptr_t answer() noexcept {
-        return ucp_tag_send_nbx(wire_.endpoint(), &answer_, sizeof answer_, all_there, &plain_);
-    }
-    ucs_status_ptr_t hear() noexcept {
-        return ucp_tag_recv_nbx(wire_.worker(), &heard_, sizeof heard_, all_there, ~ucp_tag_t{0},
-                                &plain_);
-    }
 
-    ucp_request_param_t plain_{};
-    ucp_request_param_t received_{};
-    std::uint64_t arrived_ = 0;
-    Word answer_ = 0;
-    Word heard_ = 0;
+    Pending posted_; // what is to be received
+    Pending acknowledging_;
+    Memory acknowledgement_;
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts and gets: one rank moves data, the other one only drives UCX until it hears that all is there. What one of them
-// is, its Operation says: info, gets (who holds the result?), call(wire, own, partner's, parameters).
+// Puts and gets: one rank moves data, the other one only drives the library until it hears that all is there. What one of them
+// is, its Operation says: info, gets (who holds the result?), call(wire, own, partner's, pending).
 
 #pragma once
 
@@ -32,7 +32,8 @@ public:
     }
 
     OneSided(const Params& params, Context& context)
-        : Stream{UCP_FEATURE_RMA, params, 1, context}, signals_{wire_, signal_words, Where::host} {
+        : Stream{Wire::Use::one_sided, params, 1, context},
+          signals_{wire_, signal_words, Where::host} {
         wire_.part(); // nobody puts before all have made their memory
         set_length(context, [this] { run(); });
     }
@@ -42,8 +43,8 @@ public:
         all_messages_ += messages_;
         if (leads_) {
             for (std::uint64_t i = 0; i < messages_; ++i) {
-                while (under_way_ >= window_) wire_.progress();
-                began(Operation::call(wire_.endpoint(), from_, to_, done_));
+                wait_for_room();
+                Operation::call(wire_, from_, to_, under_way_);
             }
             tell();
         }
@@ -59,14 +60,12 @@ private:
 
     /// That all is there: the number of this call, behind everything else, and there when this returns.
     void tell() noexcept {
-        while (Operation::gets && under_way_ > 0) wire_.progress();
-        wire_.note(ucp_worker_fence(wire_.worker()));
-        Word& told = signals_[signal_words / 2];
-        told = calls_;
-        began(ucp_put_nbx(wire_.endpoint(), &told, sizeof told, signals_.remote(), signals_.key(),
-                          &done_));
+        if (Operation::gets) wire_.finish(under_way_);
+        wire_.fence();
+        signals_[signal_words / 2] = calls_;
+        wire_.put(signals_.piece(signal_words / 2, 1), signals_.piece(0, 1), under_way_);
         wire_.flush();
-        while (under_way_ > 0) wire_.progress();
+        wire_.finish(under_way_);
     }
     Word heard() noexcept { return std::atomic_ref{signals_[0]}.load(std::memory_order_acquire); }
 

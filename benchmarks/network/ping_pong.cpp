@@ -29,8 +29,10 @@ public:
         .version = 1,
         .question = "What is the message latency between two processes?",
         .method =
-            "Round trips back to back; latency is half of one. tag: ucp_tag_send_nbx into a posted "
-            "receive. put: ucp_put_nbx into the partner's memory, who polls its last word. The "
+            "Round trips back to back; latency is half of one. tag: ucp_tag_send_nbx (in ofi "
+            "fi_tsend) into a posted "
+            "receive. put: ucp_put_nbx (fi_writemsg) into the partner's memory, who polls its last "
+            "word. The "
             "mean has no clock reads inside; after every batch some round trips of the first pair "
             "are timed singly for the percentiles. Both sides check every word.",
         .caveats =
@@ -64,17 +66,14 @@ public:
 
     PingPong(const Params& params, Context& context)
         : pairs_{join_pairs(params.ranks, context) / 2},
-          wire_{params.operation == Operation::tag ? UCP_FEATURE_TAG : UCP_FEATURE_RMA,
+          wire_{params.operation == Operation::tag ? Wire::Use::tagged : Wire::Use::one_sided,
                 params.transport, context},
           clock_{wire_, tail_}, puts_{params.operation == Operation::put},
           leads_{wire_.pairing().leads},
           from_{wire_, static_cast<std::size_t>(params.bytes) / sizeof(Word)},
-          to_{wire_, from_.size()} {
+          to_{wire_, from_.size()}, sending_{wire_}, receiving_{wire_} {
         fill(from_, wire_.rank());
         poison();
-        done_.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-        done_.cb.send = is_done;
-        done_.user_data = this;
         wire_.part(); // nobody puts before all have made their memory
         context.setting("message_bytes", from_.bytes());
     }
@@ -154,32 +153,20 @@ public:
     }
 
 private:
-    static constexpr ucp_tag_t tag = 31;
+    static constexpr std::uint64_t tag = 31;
 
-    static void is_done(void* request, ucs_status_t status, void* user) {
-        static_cast<PingPong*>(user)->wire_.note(status);
-        ucp_request_free(request);
-    }
-    ucs_status_ptr_t send() noexcept {
-        return ucp_tag_send_nbx(wire_.endpoint(), from_.data(), from_.bytes(), tag, &plain_);
-    }
-    ucs_status_ptr_t receive() noexcept {
-        return ucp_tag_recv_nbx(wire_.worker(), to_.data(), to_.bytes(), tag, ~ucp_tag_t{0},
-                                &plain_);
-    }
     void send_and_receive() noexcept {
-        auto* const received = receive();
-        if (!leads_) wire_.wait(received);
-        wire_.wait(send());
-        if (leads_) wire_.wait(received);
+        wire_.receive(to_.all(), tag, receiving_);
+        if (!leads_) wire_.finish(receiving_);
+        wire_.send(from_.all(), tag, sending_);
+        wire_.finish(sending_);
+        if (leads_) wire_.finish(receiving_);
     }
 
     /// The buffer is free again when the partner has answered.
     void put() noexcept {
         from_[from_.size() - 1] = calls_;
-        auto* const request = ucp_put_nbx(wire_.endpoint(), from_.data(), from_.bytes(),
-                                          to_.remote(), to_.key(), &done_);
-        if (UCS_PTR_IS_ERR(request)) wire_.note(UCS_PTR_STATUS(request));
+        wire_.put(from_.all(), to_.all(), sending_);
     }
     void watch() noexcept {
         const std::atomic_ref<Word> last{to_[to_.size() - 1]};
@@ -199,8 +186,8 @@ private:
     bool leads_;
     Memory from_;
     Memory to_;
-    ucp_request_param_t plain_{};
-    ucp_request_param_t done_{};
+    Pending sending_;
+    Pending receiving_;
     std::uint64_t calls_ = 0;
 };
 

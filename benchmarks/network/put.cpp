@@ -10,11 +10,13 @@ struct Put {
         .version = 1,
         .question = "How fast does one process write to the memory of another?",
         .method =
-            "ucp_put_nbx between registered buffers, always the same, up to `window` outstanding; "
-            "a call ends when all have arrived (ucp_ep_flush_nbx). It lasts 300 times as long as "
+            "Puts (ucp_put_nbx; in ofi fi_writemsg) between registered buffers, always the same, "
+            "up to `window` outstanding; "
+            "a call ends when all have arrived. It lasts 300 times as long as "
             "an empty call and has 100 full windows, or lasts a quarter of a second, so that its "
             "end is negligible. Bandwidth is that of all pairs and directions together. The "
-            "receiver checks every word; UCX's lanes and kernel counters prove the transport.",
+            "receiver checks every word; the library's lanes and kernel counters prove the "
+            "transport.",
         .caveats = "The buffers are reused: messages that fit in a cache come from there. Over TCP "
                    "the receiver's processor takes part. Ranks on one machine map each other's "
                    "memory: a put is a copy by the sender.",
@@ -24,9 +26,8 @@ struct Put {
         .noise = Noise::messages,
     };
     static constexpr bool gets = false;
-    static ucs_status_ptr_t call(ucp_ep_h endpoint, Memory& from, const Memory& to,
-                                 const ucp_request_param_t& done) noexcept {
-        return ucp_put_nbx(endpoint, from.data(), from.bytes(), to.remote(), to.key(), &done);
+    static void call(Wire& wire, const Memory& from, const Memory& to, Pending& pending) noexcept {
+        wire.put(from.all(), to.all(), pending);
     }
 };
 

@@ -42,19 +42,17 @@ protected:
         return fit_way(p.transport, machine);
     }
 
-    Stream(std::uint64_t features, const Params& p, std::int64_t messages_held, Context& context)
-        : pairs_{join_pairs(p.ranks, context) / 2}, wire_{features, p.transport, context},
-          clock_{wire_}, words_{static_cast<std::size_t>(p.bytes) / sizeof(Word)},
+    Stream(Wire::Use use, const Params& p, std::int64_t messages_held, Context& context)
+        : pairs_{join_pairs(p.ranks, context) / 2}, wire_{use, p.transport, context}, clock_{wire_},
+          words_{static_cast<std::size_t>(p.bytes) / sizeof(Word)},
           window_{static_cast<std::uint64_t>(p.window)},
           two_way_{p.direction == Direction::two_way}, leads_{two_way_ || wire_.pairing().leads},
           follows_{two_way_ || !wire_.pairing().leads},
-          from_{wire_, words_ * static_cast<std::size_t>(messages_held)}, to_{wire_, from_.size()} {
+          from_{wire_, words_ * static_cast<std::size_t>(messages_held)}, to_{wire_, from_.size()},
+          under_way_{wire_} {
         fill(from_, wire_.rank());
         poison();
         context.tell({.directions = two_way_ ? 2 : 1});
-        done_.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-        done_.cb.send = one_is_done;
-        done_.user_data = this;
     }
 
     /// How many messages a call has; `run()` is one call.
@@ -69,11 +67,9 @@ protected:
         context.setting("seconds_to_end_a_call", burst.end);
         context.setting("message_bytes", size());
     }
-    void began(ucs_status_ptr_t request) noexcept {
-        if (UCS_PTR_IS_PTR(request))
-            ++under_way_;
-        else if (UCS_PTR_IS_ERR(request))
-            wire_.note(UCS_PTR_STATUS(request));
+    /// Until another message may begin.
+    void wait_for_room() noexcept {
+        while (under_way_.count() >= window_) wire_.progress();
     }
     /// `arrived`: what this rank has got, if it gets anything.
     Check check(bool receives, std::span<const Word> arrived) const {
@@ -100,18 +96,9 @@ protected:
     bool follows_; // its partner does
     Memory from_;
     Memory to_;
-    ucp_request_param_t done_{};
+    Pending under_way_;              // what this rank sends, puts or gets
     std::uint64_t messages_ = 0;     // of a call
     std::uint64_t all_messages_ = 0; // of all calls so far
-    std::uint64_t under_way_ = 0;
-
-private:
-    static void one_is_done(void* request, ucs_status_t status, void* user) {
-        auto* const self = static_cast<Stream*>(user);
-        --self->under_way_;
-        self->wire_.note(status);
-        ucp_request_free(request);
-    }
 };
 
 } // namespace assay::network

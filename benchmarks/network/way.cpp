@@ -4,12 +4,17 @@
 #include "resources.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace assay::network {
 namespace {
 
-bool is_over_rdma(Way way) { return way == Way::rc || way == Way::dc || way == Way::ud; }
+bool is_over_rdma(Way way) {
+    return way == Way::rc || way == Way::dc || way == Way::ud || way == Way::efa;
+}
 bool stays_on_machine(Way way) {
     return way == Way::shared_memory || way == Way::cma || way == Way::cuda_ipc;
 }
@@ -31,6 +36,8 @@ bool copies(std::string_view transport) {
 }
 
 bool belongs_to(std::string_view transport, Way way) {
+    if (on_ofi && way != Way::any) // "tcp;ofi_rxm" is tcp with messages above it
+        return transport.substr(0, transport.find(';')) == provider_of(way);
     switch (way) {
     case Way::shared_memory:
         return transport == "posix" || transport == "sysv";
@@ -53,6 +60,31 @@ const char* name_of(Way way) {
     return "";
 }
 
+const char* provider_of(Way way) {
+    switch (way) {
+    case Way::any:
+        return nullptr;
+    case Way::shared_memory:
+        return "shm";
+    case Way::rc:
+        return "verbs";
+    default:
+        return name_of(way);
+    }
+}
+
+std::string with_choices(std::string text) {
+    constexpr std::array names = on_ofi ? std::array{"FI_PROVIDER", "FI_TCP_IFACE"}
+                                        : std::array{"UCX_TLS", "UCX_NET_DEVICES"};
+    std::string choices;
+    for (const char* name : names) {
+        const char* value = std::getenv(name); // NOLINT(concurrency-mt-unsafe): nobody sets any
+        if (value == nullptr) continue;
+        choices += joined(choices.empty() ? "" : " ", name, '=', value);
+    }
+    return choices.empty() ? text : joined(text, " (", choices, ")");
+}
+
 Fit fit_way(Way way, const Machine& machine) {
     if (way == Way::any) return Fit::yes();
     if (stays_on_machine(way) && machine.count("job.hosts") > 1)
@@ -67,7 +99,7 @@ Fit fit_way(Way way, const Machine& machine) {
     if (std::ranges::any_of(found, matches)) return Fit::yes();
     std::string list;
     for (const auto& transport : found) list += (list.empty() ? "" : ", ") + transport;
-    return Fit::no(std::string{"not applicable: UCX finds no "} + name_of(way) +
+    return Fit::no(std::string{"not applicable: "} + library_name + " finds no " + name_of(way) +
                    " on this machine, only " + (list.empty() ? "nothing" : list));
 }
 
@@ -75,7 +107,8 @@ std::string contradiction(Way asked, const std::vector<Lane>& lanes) {
     if (asked == Way::any) return {};
     for (const auto& lane : lanes)
         if (!copies(lane.transport) && !belongs_to(lane.transport, asked))
-            return "UCX uses " + transports_of(lanes) + " on " + devices_of(lanes);
+            return std::string{library_name} + " uses " + transports_of(lanes) + " on " +
+                   devices_of(lanes);
     const char* needed = must_have(asked);
     const auto is_it = [&](const Lane& lane) { return lane.transport == needed; };
     if (needed != nullptr && std::ranges::none_of(lanes, is_it))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // In whose memory messages begin and end. The module `ucx_cuda` is built from the sources of `ucx`, with the data in
-// the memory of devices: a process for each, the first ones of its host. UCX's own words and the signals between
+// the memory of devices: a process for each, the first ones of its host. the library's own words and the signals between
 // ranks stay in the host's memory.
 
 #pragma once

@@ -39,7 +39,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "HPC benchmarks and hardware characterisat
 set(CPACK_PACKAGE_FILE_NAME "assay-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR}")
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_COMPONENTS_ALL programs reports)
-foreach(module IN ITEMS host openblas onednn fftw mpi ucx external)
+foreach(module IN ITEMS host openblas onednn fftw mpi ucx ofi external)
     if(TARGET assay_module_${module})
         list(APPEND CPACK_COMPONENTS_ALL module_${module})
     endif()
@@ -58,5 +58,5 @@ mark_as_advanced(ASSAY_SHLIBDEPS)
 if(ASSAY_SHLIBDEPS)
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # of the system that it is built on
 endif()
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS openmpi-bin) # mpirun, for modules mpi and ucx
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS openmpi-bin) # mpirun, for modules mpi, ucx and ofi
 include(CPack)

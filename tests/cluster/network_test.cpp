@@ -61,10 +61,10 @@ std::string setting(const record::Case& c, const char* name) {
 
 TEST_F(Network, PutsFillALimitedLinkAndNoMore) {
     set_rate("200mbit");
-    const auto run = measure({"network.put", "--budget", "6s", "--set", "*.bytes=256KiB", "--set",
-                              "*.transport=tcp,shared_memory"});
+    const auto run = measure({"network.put[ucx]", "network.put[ofi]", "--budget", "9s", "--set",
+                              "*.bytes=256KiB", "--set", "*.transport=tcp,shared_memory"});
     set_rate("");
-    ASSERT_EQ(run.cases.size(), 2U);
+    ASSERT_EQ(run.cases.size(), 4U);
     const auto& tcp = run.cases[0];
     EXPECT_TRUE(is_measured(tcp.status)) << tcp.reason; // whatever else this machine does
     // The link counts whole frames: of 1514 bytes 1448 are data.
@@ -76,11 +76,16 @@ TEST_F(Network, PutsFillALimitedLinkAndNoMore) {
     EXPECT_EQ(setting(tcp, "machines"), "2");
     EXPECT_EQ(run.cases[1].status, record::Status::skipped);
     EXPECT_THAT(run.cases[1].reason, HasSubstr("shared memory does not reach another host"));
+    const auto& by_libfabric = run.cases[2];
+    EXPECT_TRUE(is_measured(by_libfabric.status)) << by_libfabric.reason;
+    EXPECT_NEAR(value_of(by_libfabric, "bandwidth"), limit, slack(by_libfabric) * limit);
+    EXPECT_EQ(setting(by_libfabric, "transports"), "tcp;ofi_rxm");
+    EXPECT_EQ(setting(by_libfabric, "machines"), "2");
 }
 
 TEST_F(Network, ALargeMessageTakesAsLongAsTheLinkNeeds) {
     set_rate("200mbit");
-    const auto run = measure({"network.ping_pong", "--budget", "6s", "--set", "*.bytes=1MiB",
+    const auto run = measure({"network.ping_pong[ucx]", "--budget", "6s", "--set", "*.bytes=1MiB",
                               "--set", "*.transport=tcp"});
     set_rate("");
     ASSERT_EQ(run.cases.size(), 1U);
@@ -94,7 +99,7 @@ TEST_F(Network, ALargeMessageTakesAsLongAsTheLinkNeeds) {
 
 TEST_F(Network, NoCommonTransportIsSaid) {
     ::setenv("UCX_TLS", "posix", 1);
-    const auto run = measure({"network.put", "--set", "*.bytes=8"});
+    const auto run = measure({"network.put[ucx]", "--set", "*.bytes=8"});
     ::unsetenv("UCX_TLS");
     ASSERT_EQ(run.cases.size(), 1U);
     EXPECT_FALSE(record::is_finished(run.cases[0].status));

@@ -80,8 +80,8 @@ if(UCX_FOUND AND MPI_CXX_FOUND)
     endforeach()
     assay_module_on_cpu(ucx_cuda HOOKS network/hooks.cpp BENCHMARKS ${pairs} LINK PkgConfig::UCX MPI::MPI_CXX
         SOURCES network/put.cpp network/get.cpp network/ping_pong.cpp network/message_rate.cpp collective/world.cpp
-        collective/ranks.cpp collective/traffic.cpp network/lanes.cpp network/memory.cpp network/pairs.cpp
-        network/resources.cpp network/way.cpp network/wire.cpp network/where_device.cpp
+        collective/ranks.cpp collective/traffic.cpp network/lanes.cpp network/meeting.cpp network/memory.cpp
+        network/pairs.cpp network/resources.cpp network/way.cpp network/ucx_wire.cpp network/where_device.cpp
         "${CMAKE_CURRENT_SOURCE_DIR}/ucx.cpp")
     target_compile_definitions(ucx_cuda_on_cpu PRIVATE ASSAY_UCX_CUDA OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
     set_source_files_properties("${benchmarks}/network/resources.cpp" PROPERTIES

@@ -108,7 +108,7 @@ TEST(Rules, TheHarnessNamesNoBenchmarkAndNoLibrary) {
     }
     EXPECT_TRUE(ids.contains("\"gemm.square\"") && ids.contains("\"transfer.peer\""));
     static const std::regex of_library{
-        R"re("(nccl|mpi|ucx|openblas|onednn|cublas|cufft|fftw)\.)re"};
+        R"re("(nccl|mpi|ucx|ofi|openblas|onednn|cublas|cufft|fftw)\.)re"};
     static const std::regex family{R"re("([a-z0-9_]+)\.")re"};
     std::vector<std::string> broken;
     for (const auto& line : source_lines({"harness"})) {

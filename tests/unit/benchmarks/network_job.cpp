@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pairs of network/ promise, tried on both ranks of a job: mpirun -n 2 network_job MODULE [devices].
-// The contract tests cannot, because they are one process. UCX_TLS=tcp is set for all of it.
+// What the pairs of network/ promise, tried on both ranks of a job: mpirun -n 2 network_job MODULE [devices | TRANSPORT].
+// The contract tests cannot, because they are one process. UCX is held to TCP by UCX_TLS; libfabric may take any.
 #include "machine/inventory.hpp"
 #include "peers/subject.hpp"
 
@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -22,7 +23,8 @@ int failures = 0;
 class Trial {
 public:
     Trial(const std::string& module, const std::string& id, NamedList values)
-        : subject_{module, id, values, true}, name_{id} {
+        : subject_{module, id, values, true}, name_{id},
+          transport_{assay::record::to_string(*assay::record::find(values, "transport"))} {
         for (const auto& value : values)
             name_ += " " + value.name + "=" + assay::record::to_string(value.value);
     }
@@ -41,8 +43,13 @@ public:
         expect(!holds, "one bit changed");
         sample(1);
         expect(true, "after a changed bit");
-        if (subject_.setting("path") != "tcp" || subject_.setting("transports") != "tcp")
+        if (subject_.setting("path") != transport_)
             fail("the path is said to be " + subject_.setting("path"));
+        const std::map<std::string, std::string> library_says{{"tcp", "tcp tcp;ofi_rxm"},
+                                                              {"shared_memory", "shm"}};
+        const auto opened = subject_.setting("transports");
+        if (opened.empty() || library_says.at(transport_).find(opened) == std::string::npos)
+            fail("the transports are said to be " + opened);
         if (subject_.work("bytes") <= 0) fail("it does no work");
     }
     /// Asked for something else than UCX was told.
@@ -73,14 +80,15 @@ private:
 
     Subject subject_;
     std::string name_;
+    std::string transport_;
 };
 
-void try_all(const std::string& module, bool on_devices) {
-    const std::string tcp = "tcp";
+void try_all(const std::string& module, const std::string& transport, bool on_devices) {
     // 12,346 bytes are no whole words.
     for (const std::int64_t bytes : {8, 12346}) {
         for (const std::string direction : {"one_way", "two_way"}) {
-            const NamedList values{{"bytes", bytes}, {"direction", direction}, {"transport", tcp}};
+            const NamedList values{
+                {"bytes", bytes}, {"direction", direction}, {"transport", transport}};
             const bool two_way = direction == "two_way";
             Trial put{module, "network.put", values};
             put.run(two_way || put.rank() == 1);
@@ -91,15 +99,19 @@ void try_all(const std::string& module, bool on_devices) {
             if (operation == "tag" || !on_devices) // hosts alone see what is put into their memory
                 Trial{module,
                       "network.ping_pong",
-                      {{"bytes", bytes}, {"operation", operation}, {"transport", tcp}}}
+                      {{"bytes", bytes}, {"operation", operation}, {"transport", transport}}}
                     .run(true);
     }
     for (const std::string direction : {"one_way", "two_way"}) {
-        Trial rate{module,
-                   "network.message_rate",
-                   {{"bytes", std::int64_t{64}}, {"direction", direction}, {"transport", tcp}}};
+        Trial rate{
+            module,
+            "network.message_rate",
+            {{"bytes", std::int64_t{64}}, {"direction", direction}, {"transport", transport}}};
         rate.run(direction == "two_way" || rate.rank() == 1);
     }
+}
+
+void try_wrongly(const std::string& module) {
     const std::string shared = "shared_memory";
     Trial{module, "network.put", {{"transport", shared}}}.run_wrongly();
     Trial{module, "network.ping_pong", {{"transport", shared}}}.run_wrongly();
@@ -109,13 +121,16 @@ void try_all(const std::string& module, bool on_devices) {
 
 int main(int argc, char** argv) {
     if (argc != 2 && argc != 3) {
-        std::cerr << "usage: UCX_TLS=tcp mpirun -n 2 network_job MODULE [devices]\n";
+        std::cerr << "usage: UCX_TLS=tcp mpirun -n 2 network_job MODULE [devices | TRANSPORT]\n";
         return 2;
     }
     constexpr int skip = 77; // as CMakeLists.txt tells ctest
     if (assay::machine::inspect().usable_cores < 2) return skip;
     try {
-        try_all(argv[1], argc == 3);
+        const std::string what = argc == 3 ? argv[2] : "";
+        const bool any = !what.empty() && what != "devices";
+        try_all(argv[1], any ? what : "tcp", what == "devices");
+        if (!any) try_wrongly(argv[1]);
         assay::peers::leave_team(argv[1]);
         return failures == 0 ? 0 : 1;
     } catch (const std::exception& e) {
