@@ -446,13 +446,14 @@ TEST(PlantedFaults, SumsWithoutTheirLastProduct) {
     for (const char* precision : {"fp64", "tf32", "bf16", "fp8_e5m2", "int8", "nvfp4"})
         expect_noticed("cublaslt", "cublaslt", "gemm.square",
                        {{"precision", precision}, {"size", "128"}});
-    // Several sequences and heads, and no whole number of the tiles of attention.
+    // Several sequences and heads; one token, no whole number of the tiles of attention, more than a block of them; rows that
+    // several warps normalise.
     for (const char* precision : {"bf16", "fp16"})
-        for (const char* sequence : {"1", "72"})
+        for (const auto& [sequence, hidden] : {std::pair{"1", "576"}, {"24", "576"}, {"72", "192"}})
             expect_noticed("cublaslt", "cublaslt", "workload.transformer_layer",
                            {{"batch", "2"},
                             {"sequence", sequence},
-                            {"hidden", "192"},
+                            {"hidden", hidden},
                             {"precision", precision}});
 }
 
