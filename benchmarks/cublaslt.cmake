@@ -24,6 +24,7 @@ target_sources(assay_module_cublaslt PRIVATE gemm/cublaslt_library.cpp gemm/cubl
     gemm/device_matrices.cpp gemm/device_matrices.cu)
 assay_benchmark(cublaslt gemm::cublaslt_square)
 assay_benchmark(cublaslt gemm::cublaslt_shapes gemm/cublaslt_shapes.cpp)
+assay_benchmark(cublaslt workload::cublaslt_transformer workload/cublaslt_transformer.cu)
 # Opened at run time (cublaslt_library.cpp), here first, whatever the loader's search path says.
 get_target_property(cublaslt_library CUDA::cublasLt IMPORTED_LOCATION)
 get_filename_component(cublaslt_folder "${cublaslt_library}" DIRECTORY)

@@ -65,7 +65,7 @@ cudaDataType_t scale_type_of(Storage c) {
     return c == Storage::fp64 ? CUDA_R_64F : c == Storage::int32 ? CUDA_R_32I : CUDA_R_32F;
 }
 
-/// C = 1 A B + 0 C: with a factor of 0, C is not read.
+/// C = 1 A B + 0 C, or 1 of what is added: with a factor of 0, it is not read.
 template <int value>
 const void* factor(Storage c) {
     static constexpr double fp64 = value;
@@ -144,9 +144,16 @@ Product::Product(const Library& library, DevicePrecision precision, Accumulation
         const std::int8_t fast = accumulation == Accumulation::fast ? 1 : 0;
         set(operation_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, fast);
     }
+    if (operands.bias != nullptr) describe_bias();
     if (block_of(operands.a.storage) != 0) describe_scales();
     if (is_emulated(precision)) describe_emulation();
     ask();
+}
+
+void Product::describe_bias() {
+    const cublasLtEpilogue_t adds_bias = CUBLASLT_EPILOGUE_BIAS;
+    set(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE, adds_bias);
+    set(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands_.bias);
 }
 
 void Product::describe_scales() {
@@ -230,10 +237,12 @@ bool Product::emulates([[maybe_unused]] const cublasLtMatmulAlgo_t& algorithm) c
 void Product::queue(std::size_t algorithm, const device::Stream& stream) const {
     const Algorithm& chosen = algorithms_.at(algorithm);
     const Storage c = operands_.c.storage;
+    const bool adds = operands_.added != nullptr;
+    const void* const added = adds ? operands_.added : operands_.c.data;
     check(ASSAY_CUBLASLT(
         cublasLtMatmul, library_.get(), operation_.get(), factor<1>(c), operands_.a.data, a_.get(),
-        operands_.b.data, b_.get(), factor<0>(c), operands_.c.data, c_.get(), operands_.c.data,
-        c_.get(), chosen.is_known ? &chosen.algorithm : nullptr,
+        operands_.b.data, b_.get(), adds ? factor<1>(c) : factor<0>(c), added, c_.get(),
+        operands_.c.data, c_.get(), chosen.is_known ? &chosen.algorithm : nullptr,
         chosen.workspace > 0 ? scratch_.workspace : nullptr, chosen.workspace, stream.get()));
 }
 

@@ -42,7 +42,7 @@ public:
     /// Why there are none.
     const std::string& why_none() const { return why_none_; }
 
-    /// Queues C = A B^T. Throws LibraryError where this algorithm cannot do it after all.
+    /// Queues C = A B^T, with what is added. Throws LibraryError where this algorithm cannot do it after all.
     void queue(std::size_t algorithm, const device::Stream& stream) const;
 
     AlgorithmConfig config(std::size_t algorithm) const;
@@ -57,6 +57,7 @@ private:
         std::size_t workspace = 0;
     };
 
+    void describe_bias();
     void describe_scales();
     void describe_emulation();
     void ask();

@@ -67,52 +67,41 @@ Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes) {
     return Fit::yes();
 }
 
-TunedProduct::TunedProduct(const Conditions& conditions, std::span<const Shape> shapes)
-    : conditions_{conditions}, device_{device::properties()},
-      clock_{stream_, clock_options(conditions, device_)}, library_{open_library()},
-      matrices_{stream_, conditions.precision, conditions.data, shapes},
-      workspace_{workspace_for(conditions.precision, shapes)}, mantissa_bits_{1} {
-    forget_mantissa_bits();
-}
-
-void TunedProduct::shape(const Shape& shape) {
-    product_.reset(); // it refers to the matrices
-    shape_ = shape;
-    matrices_.reshape(shape);
-    product_ = std::make_unique<Product>(library_, conditions_.precision, conditions_.accumulation,
-                                         matrices_.operands(),
-                                         Scratch{.workspace = workspace_.data(),
-                                                 .bytes = workspace_.bytes(),
-                                                 .mantissa_bits = mantissa_bits_.data()});
-    if (product_->algorithms() == 0) throw LibraryError{product_->why_none()};
-    algorithm_ = 0;
-    is_loaded_.assign(product_->algorithms(), false);
+ChosenProduct::ChosenProduct(const Library& library, const Conditions& conditions,
+                             const Operands& operands, const Scratch& scratch,
+                             const device::Stream& stream, device::EventClock& clock)
+    : stream_{stream}, clock_{clock},
+      shape_{static_cast<std::int64_t>(operands.a.rows), static_cast<std::int64_t>(operands.b.rows),
+             static_cast<std::int64_t>(operands.a.inner)},
+      product_{library, conditions.precision, conditions.accumulation, operands, scratch},
+      is_loaded_(product_.algorithms(), false) {
+    if (product_.algorithms() == 0) throw LibraryError{product_.why_none()};
 }
 
 /// Seconds of one call, infinite where the library refuses. The first call of an algorithm loads its
 /// kernels, which waits for the device and must not happen behind a kernel that waits for us.
-double TunedProduct::time(std::size_t algorithm) {
+double ChosenProduct::time(std::size_t algorithm) {
     algorithm_ = algorithm;
     try {
         if (!is_loaded_[algorithm]) {
-            run();
+            queue();
             stream_.wait();
             is_loaded_[algorithm] = true;
         }
-        const double once = clock_.seconds(1, [this] { run(); });
+        const double once = clock_.seconds(1, [this] { queue(); });
         constexpr double enough = 2e-3; // s: a thousand times what the clock resolves
         const double more = std::clamp(std::floor(enough / once), 0.0, 64.0);
         if (more < 2) return once;
         const auto calls = static_cast<std::uint64_t>(more);
-        return clock_.seconds(calls, [this] { run(); }) / static_cast<double>(calls);
+        return clock_.seconds(calls, [this] { queue(); }) / static_cast<double>(calls);
     } catch (const LibraryError&) {
         cudaGetLastError(); // a launch that failed is not the fault of the next algorithm
         return std::numeric_limits<double>::infinity();
     }
 }
 
-Trial TunedProduct::tune(std::size_t most, const TrialLimits& limits) {
-    const std::size_t count = std::min(most, product_->algorithms());
+Trial ChosenProduct::tune(std::size_t most, const TrialLimits& limits) {
+    const std::size_t count = std::min(most, product_.algorithms());
     Trial trial = find_fastest(
         count,
         [this](std::size_t algorithm, double& spent) {
@@ -129,6 +118,25 @@ Trial TunedProduct::tune(std::size_t most, const TrialLimits& limits) {
     }
     algorithm_ = *trial.fastest;
     return trial;
+}
+
+TunedProduct::TunedProduct(const Conditions& conditions, std::span<const Shape> shapes)
+    : conditions_{conditions}, device_{device::properties()},
+      clock_{stream_, clock_options(conditions, device_)}, library_{open_library()},
+      matrices_{stream_, conditions.precision, conditions.data, shapes},
+      workspace_{workspace_for(conditions.precision, shapes)}, mantissa_bits_{1} {
+    forget_mantissa_bits();
+}
+
+void TunedProduct::shape(const Shape& shape) {
+    product_.reset(); // it refers to the matrices
+    shape_ = shape;
+    matrices_.reshape(shape);
+    product_ = std::make_unique<ChosenProduct>(library_, conditions_, matrices_.operands(),
+                                               Scratch{.workspace = workspace_.data(),
+                                                       .bytes = workspace_.bytes(),
+                                                       .mantissa_bits = mantissa_bits_.data()},
+                                               stream_, clock_);
 }
 
 Tolerance TunedProduct::tolerance() const {
@@ -172,11 +180,11 @@ void TunedProduct::describe(const Context& context, const Trial& trial) const {
         constexpr double load = 2;     // s: after it the power controller and the clock are steady
         context.sustained(batch, load);
     }
-    context.setting("algorithm", text_of(product_->config(algorithm_)));
-    const std::string arithmetic = product_->arithmetic(algorithm_);
+    context.setting("algorithm", text_of(product_->config()));
+    const std::string arithmetic = product_->arithmetic();
     if (!arithmetic.empty()) context.setting("arithmetic", arithmetic);
     context.setting("algorithms_tried", trial.seconds.size());
-    context.setting("algorithm_place", algorithm_ + 1);
+    context.setting("algorithm_place", product_->algorithm() + 1);
     context.setting("workspace_bytes", workspace_.bytes());
     if (conditions_.precision == DevicePrecision::fp64_emulated)
         context.setting("mantissa_bits", mantissa_bits());

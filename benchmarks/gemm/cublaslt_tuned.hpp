@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace assay::gemm {
@@ -32,6 +33,33 @@ struct Conditions {
 /// Can this device multiply matrices of all these shapes? `shapes` is not empty.
 Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes);
 
+/// A product by one of the algorithms that the library offers: the one that it thinks best, or the fastest by trial.
+/// Everything that it is given must outlive it.
+class ChosenProduct {
+public:
+    /// Throws where there is none.
+    ChosenProduct(const Library& library, const Conditions& conditions, const Operands& operands,
+                  const Scratch& scratch, const device::Stream& stream, device::EventClock& clock);
+
+    /// The fastest of the first `most` algorithms by trial. Throws where none works.
+    Trial tune(std::size_t most, const TrialLimits& limits);
+    void queue() const { product_.queue(algorithm_, stream_); }
+
+    std::size_t algorithm() const { return algorithm_; } ///< its place in the library's list
+    AlgorithmConfig config() const { return product_.config(algorithm_); }
+    std::string arithmetic() const { return product_.arithmetic(algorithm_); }
+
+private:
+    double time(std::size_t algorithm);
+
+    const device::Stream& stream_;
+    device::EventClock& clock_;
+    Shape shape_;
+    Product product_;
+    std::size_t algorithm_ = 0;
+    std::vector<bool> is_loaded_; // by algorithm: it was called once
+};
+
 class TunedProduct {
 public:
     /// Takes memory for the largest shape; shape() comes before anything else.
@@ -39,11 +67,10 @@ public:
 
     /// The product of another shape, with the algorithm that the library thinks best.
     void shape(const Shape& shape);
-    /// The fastest of the first `most` algorithms by trial. Throws where none works.
-    Trial tune(std::size_t most, const TrialLimits& limits);
+    Trial tune(std::size_t most, const TrialLimits& limits) { return product_->tune(most, limits); }
 
     device::EventClock& clock() { return clock_; }
-    void run() const { product_->queue(algorithm_, stream_); }
+    void run() const { product_->queue(); }
     Work work() const { return product_work(conditions_.precision, shape_); }
     Check verify() const;
     Outputs outputs() const;
@@ -54,7 +81,6 @@ public:
     void describe(const Context& context, const Trial& trial) const;
 
 private:
-    double time(std::size_t algorithm);
     Tolerance tolerance() const;
     std::int32_t mantissa_bits() const;
     void forget_mantissa_bits() const;
@@ -67,10 +93,8 @@ private:
     DeviceMatrices matrices_;
     device::Buffer<std::uint8_t> workspace_;
     device::Buffer<std::int32_t> mantissa_bits_;
-    std::unique_ptr<Product> product_;
+    std::unique_ptr<ChosenProduct> product_;
     Shape shape_;
-    std::size_t algorithm_ = 0;
-    std::vector<bool> is_loaded_; // by algorithm: it was called once
 };
 
 } // namespace assay::gemm

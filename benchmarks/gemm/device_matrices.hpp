@@ -20,7 +20,9 @@ enum class Data : std::uint8_t { normal, zeros };
 struct Operands {
     Operand a;
     Operand b;
-    Operand c; ///< a row for each column of the product, as BLAS stores it
+    Operand c;                   ///< a row for each column of the product, as BLAS stores it
+    const void* bias = nullptr;  ///< of the type of C: added to each row of it
+    const void* added = nullptr; ///< laid out as C: added to it
 };
 
 class DeviceMatrices {

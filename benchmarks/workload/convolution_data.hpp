@@ -42,13 +42,6 @@ struct OnDevice {
     double lost = 0; ///< of a sum in matrix units, which cut it off, in units of its size
 };
 
-/// Uniform numbers of this seed.
-struct Numbers {
-    std::uint64_t seed;
-    float low;
-    float high;
-};
-
 class ConvolutionData {
 public:
     ConvolutionData(const Layer& layer, Precision precision, std::uint64_t seed,

@@ -69,18 +69,31 @@ struct Decode {
     ASSAY_HOST_DEVICE std::uint32_t tiles() const { return (group + tile - 1) / tile; }
 };
 
-/// A tile of queries of one group against `span` keys, by one warp. Scores are queries times keys, 16 x 16, and stay in the
-/// registers that the product with the values takes them from. Of both sides of a product the numbers may be in any order:
-/// it is the one in which a lane's 16 bytes are what an instruction wants.
+/// What a lane has of a tile of queries: of those in the rows g and g + 8, the numbers 64 (j / 8) + 8 (2 t + i) + j % 8.
+template <unsigned size>
+struct Attended {
+    float sums[size / 8][4] = {};              ///< [j][2 half + i]
+    float largest[2] = {-INFINITY, -INFINITY}; ///< score
+    float total[2] = {};                       ///< of exp(score - largest)
+};
+/// Rows of queries, keys and values; neighbours are `stride` numbers apart.
+template <class T>
+struct Rows {
+    const T* first;
+    std::uint64_t stride;
+    const __device__ T* operator[](std::uint64_t row) const { return first + row * stride; }
+};
+
+/// A tile of queries, rows of [first_query, end_query), against the keys [first, last), by one warp. Scores are `scale` times
+/// queries times keys, 16 x 16, and stay in the registers that the product with the values takes them from. Of both sides of a
+/// product the numbers may be in any order: it is the one in which a lane's 16 bytes are what an instruction wants.
 template <class T, unsigned size>
-__global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
+__device__ Attended<size> attend(const Rows<T>& all_queries, unsigned first_query,
+                                 unsigned end_query, const Rows<T>& keys, const Rows<T>& values,
+                                 unsigned first, unsigned last, float scale) {
     constexpr unsigned everybody = 0xffffffffU;
-    const unsigned g = threadIdx.x / 4; // a row: a query, or a key
+    const unsigned g = threadIdx.x % warp / 4; // a row: a query, or a key
     const unsigned t = threadIdx.x % 4;
-    const std::uint64_t stretch = blockIdx.x / of.splits() / of.tiles();
-    const unsigned first_query = blockIdx.x / of.splits() % of.tiles() * tile;
-    const T* const keys = of.keys + stretch * of.context * size;
-    const T* const values = of.values + stretch * of.context * size;
 
     unsigned queries[size / 16][4];
 #pragma unroll
@@ -89,19 +102,13 @@ __global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
         for (unsigned c = 0; c < size / 32; ++c) {
             const unsigned query = first_query + g + 8 * half;
             Eight eight{};
-            if (query < of.group)
-                eight =
-                    load_eight(of.queries + (stretch * of.group + query) * size + 32 * c + 8 * t);
+            if (query < end_query) eight = load_eight(all_queries[query] + 32 * c + 8 * t);
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i)
                 queries[2 * c + i / 2][half + 2 * (i % 2)] = eight.pairs[i];
         }
 
-    float sums[size / 8][4] = {};
-    float largest[2] = {-INFINITY, -INFINITY}; // of the queries g and g + 8
-    float total[2] = {};                       // over this lane's keys
-    const unsigned first = blockIdx.x % of.splits() * of.span;
-    const unsigned last = lower_of(first + of.span, of.context);
+    Attended<size> found;
     for (unsigned at = first; at < last; at += tile) {
         // Everything is asked for before anything is used.
         Eight k[2][size / 32];
@@ -111,14 +118,14 @@ __global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
 #pragma unroll
             for (unsigned c = 0; c < size / 32; ++c) {
                 const std::uint64_t row = lower_of(at + 8 * n + g, last - 1);
-                k[n][c] = load_eight(keys + row * size + 32 * c + 8 * t);
+                k[n][c] = load_eight(keys[row] + 32 * c + 8 * t);
             }
 #pragma unroll
         for (unsigned n = 0; n < 4; ++n)
 #pragma unroll
             for (unsigned c = 0; c < size / 64; ++c) {
                 const std::uint64_t row = lower_of(at + 8 * (n / 2) + 2 * t + n % 2, last - 1);
-                v[n][c] = load_eight(values + row * size + 64 * c + 8 * g);
+                v[n][c] = load_eight(values[row] + 64 * c + 8 * g);
             }
         float scores[2][4] = {}; // of queries g and g + 8, and keys 2t and 2t + 1 of each eight
 #pragma unroll
@@ -132,27 +139,28 @@ __global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
         for (unsigned n = 0; n < 2; ++n)
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i)
-                if (at + 8 * n + 2 * t + i % 2 >= last) scores[n][i] = -INFINITY;
+                scores[n][i] =
+                    at + 8 * n + 2 * t + i % 2 >= last ? -INFINITY : scale * scores[n][i];
 #pragma unroll
         for (unsigned half = 0; half < 2; ++half) {
-            float most = largest[half];
+            float most = found.largest[half];
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i) most = fmaxf(most, scores[i / 2][2 * half + i % 2]);
             most = fmaxf(most, __shfl_xor_sync(everybody, most, 1));
             most = fmaxf(most, __shfl_xor_sync(everybody, most, 2));
-            const float scale = expf(largest[half] - most);
-            largest[half] = most;
-            total[half] *= scale;
+            const float scale = expf(found.largest[half] - most);
+            found.largest[half] = most;
+            found.total[half] *= scale;
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i) {
                 float& score = scores[i / 2][2 * half + i % 2];
                 score = expf(score - most);
-                total[half] += score;
+                found.total[half] += score;
             }
 #pragma unroll
             for (unsigned j = 0; j < size / 8; ++j) {
-                sums[j][2 * half] *= scale;
-                sums[j][2 * half + 1] *= scale;
+                found.sums[j][2 * half] *= scale;
+                found.sums[j][2 * half + 1] *= scale;
             }
         }
         const unsigned weights[4] = {
@@ -165,13 +173,32 @@ __global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
             const bool upper = j % 2 != 0;
             const unsigned pairs[2] = {pair_across(v[0][c].pairs[i], v[1][c].pairs[i], upper),
                                        pair_across(v[2][c].pairs[i], v[3][c].pairs[i], upper)};
-            multiply<T>(sums[j], weights, pairs);
+            multiply<T>(found.sums[j], weights, pairs);
         }
     }
 #pragma unroll
+    for (unsigned half = 0; half < 2; ++half) { // until here over this lane's keys
+        found.total[half] += __shfl_xor_sync(everybody, found.total[half], 1);
+        found.total[half] += __shfl_xor_sync(everybody, found.total[half], 2);
+    }
+    return found;
+}
+
+/// A tile of queries of one group against `span` keys, by one warp.
+template <class T, unsigned size>
+__global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
+    const unsigned g = threadIdx.x / 4;
+    const unsigned t = threadIdx.x % 4;
+    const std::uint64_t stretch = blockIdx.x / of.splits() / of.tiles();
+    const unsigned first_query = blockIdx.x / of.splits() % of.tiles() * tile;
+    const unsigned first = blockIdx.x % of.splits() * of.span;
+    const std::uint64_t cached = stretch * of.context * size;
+    const Attended<size> found =
+        attend<T, size>({of.queries + stretch * of.group * size, size}, first_query, of.group,
+                        {of.keys + cached, size}, {of.values + cached, size}, first,
+                        lower_of(first + of.span, of.context), 1);
+#pragma unroll
     for (unsigned half = 0; half < 2; ++half) {
-        total[half] += __shfl_xor_sync(everybody, total[half], 1);
-        total[half] += __shfl_xor_sync(everybody, total[half], 2);
         const std::uint64_t row = static_cast<std::uint64_t>(blockIdx.x) * tile + g + 8 * half;
         if (first_query + g + 8 * half >= of.group) continue;
 #pragma unroll
@@ -179,8 +206,8 @@ __global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
 #pragma unroll
             for (unsigned i = 0; i < 2; ++i)
                 of.sums[row * size + 64 * (j / 8) + 8 * (2 * t + i) + j % 8] =
-                    sums[j][2 * half + i];
-        if (t == 0) of.states[row] = {largest[half], total[half]};
+                    found.sums[j][2 * half + i];
+        if (t == 0) of.states[row] = {found.largest[half], found.total[half]};
     }
 }
 

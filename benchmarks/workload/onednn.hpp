@@ -146,6 +146,12 @@ public:
             return write(i, static_cast<std::int32_t>(value));
         }
     }
+    /// Makes change(element) of some.
+    template <class Change>
+    void change(Slice elements, const Change& change) {
+        for (std::size_t i = elements.first; i < elements.last; ++i)
+            set_element(i, change(element(i)));
+    }
     const dnnl::memory& memory() const { return memory_; }
     std::size_t bytes() const { return bytes_.size(); }
 

@@ -34,6 +34,13 @@ inline double roundoff_of(Precision precision) {
     return precision == Precision::bf16 ? 0x1p-8 : 0x1p-24;
 }
 
+/// Uniform numbers of this seed.
+struct Numbers {
+    std::uint64_t seed;
+    float low;
+    float high;
+};
+
 /// Uniform in [low, high), and a number that the precision holds exactly.
 inline float random_value(Precision precision, std::uint64_t seed, std::uint64_t index, float low,
                           float high) {

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "onednn.hpp"
-#include "samples.hpp"
 #include "transformer_backward.hpp"
-#include "transformer_data.hpp"
 #include "transformer_plans.hpp"
+#include "transformer_stages.hpp"
 
 #include <assay/define.hpp>
 
 #include <deque>
-#include <functional>
 #include <optional>
 #include <span>
 
 namespace assay::workload {
 namespace {
 
-enum class Pass : std::uint8_t { forward, training };
-
-class TransformerLayer {
+class TransformerLayer : public LayerStages<Tensor> {
 public:
     struct Params {
         std::int64_t batch = 1;
@@ -52,24 +48,23 @@ public:
         .items = "tokens",
         .reproducible = true,
     };
-    static constexpr std::tuple axes{
-        integer("batch", "sequences at a time", "", &Params::batch, {1, 8}, {1, 4096}),
-        integer("sequence", "tokens of a sequence", "", &Params::sequence, {128}, {1, 65536}),
-        integer("hidden", "width of the layer, a multiple of 64", "", &Params::hidden, {768},
-                {64, 32768}),
-        choice("precision", "type of weights and activations", &Params::precision,
-               {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
-                Name{"int8", Precision::int8}}),
-        threads_axis(&Params::threads, {Symbol::all}),
-        // Behind all others: records from before it existed were of this default.
-        choice("pass", "forward alone, or training: forward and backward", &Params::pass,
-               {Name{"forward", Pass::forward}, Name{"training", Pass::training}}, {Pass::forward}),
-    };
+    static constexpr auto axes = std::tuple_cat(
+        transformer_axes<Params>,
+        std::tuple{
+            choice("precision", "type of weights and activations", &Params::precision,
+                   {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
+                    Name{"int8", Precision::int8}}),
+            threads_axis(&Params::threads, {Symbol::all}),
+            // Behind all others: records from before it existed were of this default.
+            choice("pass", "forward alone, or training: forward and backward", &Params::pass,
+                   {Name{"forward", Pass::forward}, Name{"training", Pass::training}},
+                   {Pass::forward}),
+        });
     static constexpr bool single_call = true; // a call is what a user waits for
 
     static Fit fit(const Params& p, const Machine& m) {
-        if (p.hidden % head_size != 0)
-            return Fit::no("hidden must be a multiple of 64, the size of a head");
+        const TransformerShape shape{p.batch, p.sequence, p.hidden};
+        if (Fit fit = shape.fits(); !fit) return fit;
         // Without VNNI sums of two products saturate in 16 bits, and results depend on the kernel.
         if (p.precision == Precision::int8 && !m.has("avx512_vnni") && !m.has("avx_vnni") &&
             !m.has("asimddp"))
@@ -78,7 +73,6 @@ public:
         const bool training = p.pass == Pass::training;
         if (training && p.precision == Precision::int8)
             return Fit::no("training is not done in int8: fp32 or bf16");
-        const TransformerShape shape{p.batch, p.sequence, p.hidden};
         // The largest weights also exist in fp32 while they are packed.
         const std::int64_t bytes = bytes_of(stored(p.precision, m)) * shape.activations() +
                                    bytes_of(p.precision) * shape.weights() +
@@ -97,13 +91,16 @@ public:
     }
 
     TransformerLayer(const Params& p, const Context& context)
-        : shape_{p.batch, p.sequence, p.hidden}, stored_{stored(p.precision, context.machine())},
+        : LayerStages{{{p.batch, p.sequence, p.hidden},
+                       p.precision,
+                       stored(p.precision, context.machine())}},
           threads_{host::use_threads(context.machine(), p.threads)}, engine_{cpu()},
-          steps_{engine_}, data_{shape_, p.precision, stored_},
-          planner_{data_, p.pass == Pass::training, engine_}, plans_{planner_.plans()},
-          training_{p.pass == Pass::training} {
+          steps_{engine_}, planner_{data_, p.pass == Pass::training, engine_},
+          plans_{planner_.plans()}, training_{p.pass == Pass::training} {
         input_ = filled(planner_.rows(shape_.hidden), [&](auto i) { return data_.activation(i); });
-        add_stages();
+        add_forward(
+            training_, [&](auto width) { return Tensor{planner_.rows(width), engine_}; },
+            [&](auto width) { return Tensor{planner_.inputs(width), engine_}; });
         scores_ = Tensor{planner_.scores_desc(), engine_};
         add_steps();
         Kernels kernels = plans_.names();
@@ -116,7 +113,7 @@ public:
         }
         poison();
         context.setting("implementation", kernels.words());
-        context.setting("between", stored_ == Precision::bf16 ? "bf16" : "fp32");
+        context.setting("between", data_.stored() == Precision::bf16 ? "bf16" : "fp32");
         context.setting("heads", shape_.heads());
         context.setting("threads", threads_);
     }
@@ -131,158 +128,19 @@ public:
 
     Check verify() const {
         steps_.check();
-        std::vector<std::size_t> ends{0}; // of each stage's share of the samples
-        for (const Stage& stage : stages_) ends.push_back(ends.back() + samples(stage).size());
-        return check_each(
-            ends.back(),
-            [&](std::size_t i) {
-                std::size_t number = 0;
-                while (i >= ends[number + 1]) ++number;
-                const Stage& stage = stages_[number];
-                const std::size_t at = samples(stage)[i - ends[number]];
-                return stage.expect(at).error(stage.tensor->element(at));
-            },
-            1,
-            "a sample of what each stage stored, recomputed in fp64 from what the stage before has "
-            "stored; 1 is several standard deviations of rounding in fp32, and one rounding where "
-            "it is stored, half a step in int8");
-    }
-    /// Of every stage: a stage that is wrong may be hidden by the next.
-    Outputs outputs() const {
-        Outputs all;
-        for (const Stage& stage : stages_) all.push_back(stage.tensor->output());
-        return all;
+        return LayerStages::verify();
     }
     void poison() {
-        for (const Stage& stage : stages_) stage.tensor->poison();
+        LayerStages::poison();
         scores_.poison();
-        ++round_;
-    }
-    /// Results of one stage, as many in a row as surely hold a sample.
-    void spoil() {
-        const std::uint64_t pick = spoils_.next();
-        const Stage& stage = stages_[pick % stages_.size()];
-        const Slice damage = samples(stage).damage(pick >> 16U);
-        for (std::size_t i = damage.first; i < damage.last; ++i)
-            stage.tensor->set_element(
-                i, stage.size * damaged(stage.precision, stage.tensor->element(i) / stage.size));
     }
 
 private:
-    using Kind = TransformerData::Kind;
-    static constexpr std::size_t many = many_samples;
-    static constexpr std::size_t few = few_samples;
-
     /// bf16 between the products in int8, where the CPU computes with it.
     static Precision stored(Precision precision, const Machine& machine) {
         if (precision != Precision::int8) return precision;
         return machine.has("avx512_bf16") || machine.has("bf16") ? Precision::bf16
                                                                  : Precision::fp32;
-    }
-    Samples samples(const Stage& stage) const { return {stage.elements, stage.samples, round_}; }
-
-    void add_stage(Tensor& tensor, std::int64_t width, std::size_t samples,
-                   std::function<Expected(std::size_t at)> expect) {
-        tensor = Tensor{planner_.rows(width), engine_};
-        stages_.push_back({&tensor, static_cast<std::size_t>(shape_.tokens() * width), samples,
-                           stored_, 1, std::move(expect)});
-    }
-    void add_int8_stage(Tensor& tensor, std::int64_t width,
-                        std::function<Expected(std::size_t at)> expect) {
-        tensor = Tensor{planner_.inputs(width), engine_};
-        stages_.push_back({&tensor, static_cast<std::size_t>(shape_.tokens() * width), many,
-                           Precision::int8, 1, std::move(expect)});
-    }
-    /// What a product takes is what was stored, or in int8 a copy of it in steps.
-    const Tensor& quantised(const Tensor& from, Tensor& to, Kind kind) {
-        if (!data_.is_int8()) return from;
-        add_int8_stage(to, shape_.hidden, [this, &from, kind](std::size_t at) {
-            return expect_steps({.value = from.element(at), .allowed = 0}, data_.step(kind));
-        });
-        return to;
-    }
-    /// Result `at` of a product with weights, before it is stored.
-    Expected product(const Tensor& in, std::int64_t from, std::int64_t to, Kind kind,
-                     std::size_t at) const {
-        const auto terms = static_cast<std::size_t>(from);
-        const auto width = static_cast<std::size_t>(to);
-        const std::size_t token = at / width;
-        const std::size_t column = at % width;
-        const auto input = [&](auto k) { return in.element(token * terms + k); };
-        const auto weight = [&](auto k) { return data_.weight(kind, k * width + column); };
-        const float bias = data_.bias(kind, column);
-        if (data_.is_int8())
-            return expect_int8_product(terms, input, weight, bias,
-                                       data_.product_scale(kind, column));
-        return expect_product(terms, input, weight, bias);
-    }
-    Expected norm(const Tensor& in, Kind kind, std::size_t at) const {
-        const auto h = static_cast<std::size_t>(shape_.hidden);
-        const std::size_t first = at / h * h;
-        const std::size_t column = at % h;
-        return expect_norm(
-            h, stored_, [&](auto k) { return in.element(first + k); }, column,
-            data_.scale(kind, column), data_.bias(kind, column));
-    }
-    void add_stages() {
-        const std::int64_t h = shape_.hidden;
-        const Tensor& input = quantised(input_, input8_, Kind::qkv);
-        add_stage(qkv_, 3 * h, many, [this, &input, h](std::size_t at) {
-            return expect_stored(product(input, h, 3 * h, Kind::qkv, at), stored_);
-        });
-        add_stage(context_, h, few, [this, h](std::size_t at) {
-            const auto width = static_cast<std::size_t>(h);
-            return attention(at / width, at % width);
-        });
-        const Tensor& context = quantised(context_, context8_, Kind::output);
-        add_stage(attended_, h, many, [this, &context, h](std::size_t at) {
-            return expect_stored(product(context, h, h, Kind::output, at), stored_,
-                                 input_.element(at));
-        });
-        add_stage(middle_, h, many,
-                  [this](std::size_t at) { return norm(attended_, Kind::norm_one, at); });
-        const Tensor& middle = quantised(middle_, middle8_, Kind::inner);
-        const auto gelu = [this, &middle, h](std::size_t at) {
-            return expect_gelu(product(middle, h, 4 * h, Kind::inner, at), Precision::fp32);
-        };
-        if (data_.is_int8())
-            add_int8_stage(inner_, 4 * h, [this, gelu](std::size_t at) {
-                return expect_steps(gelu(at), data_.step(Kind::outer));
-            });
-        else if (training_)
-            add_training_gelu();
-        else
-            add_stage(inner_, 4 * h, many, [this, &middle, h](std::size_t at) {
-                return expect_gelu(product(middle, h, 4 * h, Kind::inner, at), stored_);
-            });
-        add_stage(summed_, h, many, [this, h](std::size_t at) {
-            return expect_stored(product(inner_, 4 * h, h, Kind::outer, at), stored_,
-                                 middle_.element(at));
-        });
-        add_stage(result_, h, many,
-                  [this](std::size_t at) { return norm(summed_, Kind::norm_two, at); });
-    }
-    void add_training_gelu() {
-        const std::int64_t h = shape_.hidden;
-        add_stage(before_gelu_, 4 * h, many, [this, h](std::size_t at) {
-            return expect_stored(product(middle_, h, 4 * h, Kind::inner, at), stored_);
-        });
-        add_stage(inner_, 4 * h, many, [this](std::size_t at) {
-            return expect_gelu({.value = before_gelu_.element(at), .allowed = 0}, stored_);
-        });
-    }
-    Expected attention(std::size_t token, std::size_t column) const {
-        const auto h = static_cast<std::size_t>(shape_.hidden);
-        const auto length = static_cast<std::size_t>(shape_.sequence);
-        const std::size_t first = token / length * length; // of its sequence
-        const std::size_t head = column / head_size * head_size;
-        constexpr float scale = 0.125F; // 1 / sqrt(head_size)
-        const AttentionReference reference{
-            length, head_size,
-            [&](auto d) { return scale * qkv_.element(token * 3 * h + head + d); },
-            [&](auto j, auto d) { return qkv_.element((first + j) * 3 * h + h + head + d); }};
-        return reference.expect(
-            stored_, [&](auto j) { return qkv_.element((first + j) * 3 * h + 2 * h + column); });
     }
 
     template <class Make>
@@ -380,34 +238,19 @@ private:
         add_product(plans_.outer, Kind::outer, inner_, summed_, middle_);
         add_norm(Kind::norm_two, summed_, result_);
     }
-    TransformerShape shape_;
-    Precision stored_; // between the products
+
     int threads_;
     dnnl::engine engine_;
     Steps steps_;
-    TransformerData data_;
     Planner planner_;
     Plans plans_;
     bool training_;
-    std::deque<Tensor> constants_; // weights, biases, scales
-    std::vector<Stage> stages_;
-    Tensor input_;
-    Tensor input8_, context8_, middle8_; // what products in int8 take
-    Tensor qkv_;                         // queries, keys and values of a token side by side
-    Tensor queries_, keys_, values_;
+    std::deque<Tensor> constants_;   // weights, biases, scales
+    Tensor queries_, keys_, values_; // parts of qkv_
     Tensor scores_;
-    Tensor context_; // what the heads found
-    Tensor heads_;   // the same, head by head
-    Tensor attended_;
-    Tensor middle_;
-    Tensor before_gelu_; // in training
-    Tensor inner_;
-    Tensor summed_;
-    Tensor result_;
+    Tensor heads_;                  // context_, head by head
     std::deque<Tensor> statistics_; // in training: mean and variance of each token, of both norms
     std::optional<Backward> backward_; // in training
-    std::uint64_t round_ = 0;          // of samples
-    Picks spoils_{51};
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "transformer_plans.hpp"
+#include "transformer_stages.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -16,18 +17,6 @@
 #include <vector>
 
 namespace assay::workload {
-
-/// What is stored, how much of it is looked at, and what it must be.
-struct Stage {
-    Tensor* tensor;
-    std::size_t elements;
-    std::size_t samples;
-    Precision precision; ///< it is stored in
-    float size;          ///< of its numbers, about
-    std::function<Expected(std::size_t at)> expect;
-};
-inline constexpr std::size_t many_samples = 256;
-inline constexpr std::size_t few_samples = 64; // each reads a whole sequence
 
 /// What the forward pass has left.
 struct Forward {
@@ -135,7 +124,7 @@ private:
 class Backward {
 public:
     Backward(const Forward& forward, const TransformerData& data, const Planner& planner,
-             const dnnl::engine& engine, Steps& steps, std::vector<Stage>& stages)
+             const dnnl::engine& engine, Steps& steps, std::vector<Stage<Tensor>>& stages)
         : f_{forward}, data_{data}, s_{data.shape()}, planner_{planner},
           plans_{s_, planner, engine}, engine_{engine}, steps_{steps}, stages_{stages} {
         const std::int64_t h = s_.hidden;
@@ -332,15 +321,14 @@ private:
                        {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, to}});
         };
         const Tensor& heads = views_.emplace_back(context_.part(planner_.heads(h, false), 0));
-        constexpr float scale = 0.125F; // 1 / sqrt(head_size)
         multiply(turned(f_.probabilities), heads, part(qkv_, 2, false), 1);
         multiply(heads, part(f_.qkv, 2, true), probabilities_, 1);
         steps_.add(dnnl::softmax_v2_backward{plans_.softmax()},
                    {{DNNL_ARG_DST, f_.probabilities},
                     {DNNL_ARG_DIFF_DST, probabilities_},
                     {DNNL_ARG_DIFF_SRC, scores_}});
-        multiply(scores_, part(f_.qkv, 1, false), part(qkv_, 0, false), scale);
-        multiply(turned(scores_), part(f_.qkv, 0, false), part(qkv_, 1, false), scale);
+        multiply(scores_, part(f_.qkv, 1, false), part(qkv_, 0, false), score_scale);
+        multiply(turned(scores_), part(f_.qkv, 0, false), part(qkv_, 1, false), score_scale);
     }
     /// A gradient of a query, a key or a value.
     Expected of_heads(std::size_t at) const {
@@ -353,7 +341,7 @@ private:
         const std::size_t head =
             token / length * static_cast<std::size_t>(s_.heads()) + column / head_size;
         const Tensor& scores = which == 2 ? f_.probabilities : scores_;
-        const double scale = which == 2 ? 1 : 0.125;
+        const double scale = which == 2 ? 1 : score_scale;
         const auto score = [&](auto j) {
             const std::size_t query = which == 0 ? token - first : j;
             const std::size_t key = which == 0 ? j : token - first;
@@ -373,7 +361,7 @@ private:
     BackwardPlanner plans_;
     dnnl::engine engine_;
     Steps& steps_;
-    std::vector<Stage>& stages_;
+    std::vector<Stage<Tensor>>& stages_;
     std::deque<Tensor> constants_;
     std::deque<Tensor> sums_;  // of weights, biases, scales and shifts
     std::deque<Tensor> views_; // heads

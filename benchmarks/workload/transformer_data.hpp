@@ -12,11 +12,13 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 namespace assay::workload {
 
 inline constexpr std::int64_t head_size = 64; // of the original, BERT, GPT-2, and most since
+inline constexpr float score_scale = 0.125F;  // 1 / sqrt(head_size)
 
 struct TransformerShape {
     std::int64_t batch;
@@ -35,6 +37,23 @@ struct TransformerShape {
         const auto h = static_cast<double>(hidden);
         return static_cast<double>(tokens()) * (24 * h * h + 4 * static_cast<double>(sequence) * h);
     }
+    Fit fits() const {
+        return Fit::needs(hidden % head_size == 0,
+                          "a hidden width that is a multiple of 64, the size of a head");
+    }
+};
+
+/// What scores and results are stored in, and the largest relative error of a probability when it is multiplied.
+struct AttentionRounding {
+    Precision scores;
+    double probabilities;
+    double result = 0; ///< of storing it, beside that of scores
+};
+
+/// What matrix units of devices do otherwise.
+struct MatrixUnits {
+    double (*lost)(std::int64_t products); ///< of a sum that they cut off, in units of its size
+    double probabilities;                  ///< AttentionRounding's; scores stay in fp32
 };
 
 /// Numbers of the layer, each kind with a seed of its own. Weights keep the variance: an output is as
@@ -46,8 +65,9 @@ struct TransformerShape {
 /// between the products is stored in.
 class TransformerData {
 public:
-    TransformerData(const TransformerShape& shape, Precision precision, Precision stored)
-        : shape_{shape}, precision_{precision}, stored_{stored} {}
+    TransformerData(const TransformerShape& shape, Precision precision, Precision stored,
+                    std::optional<MatrixUnits> units = {})
+        : shape_{shape}, precision_{precision}, stored_{stored}, units_{units} {}
 
     enum Kind : std::uint8_t { input, qkv, output, inner, outer, norm_one, norm_two };
 
@@ -56,18 +76,36 @@ public:
     bool is_int8() const { return precision_ == Precision::int8; }
 
     /// Element i of the input: variance 1.
-    float activation(std::uint64_t i) const { return value(input, i, root3); }
+    float activation(std::uint64_t i) const { return value(activations(), i); }
     /// In int8 an integer.
     float weight(Kind kind, std::uint64_t i) const {
-        if (!is_int8()) return value(kind, i, root3 / std::sqrt(terms(kind)));
+        if (!is_int8()) return value(weights(kind), i);
         return std::floor(random_uniform<float>(seed_of(kind), i, -largest, largest + 1));
     }
-    // In fp32 in every precision.
+    // In fp32 in every precision; on devices what products add is of the type of their results.
     float bias(Kind kind, std::uint64_t i) const {
-        return random_uniform<float>(seed_of(kind) + 1, i, -0.1F, 0.1F);
+        const Numbers of = biases(kind);
+        const bool is_narrow = units_ && kind != norm_one && kind != norm_two;
+        return is_narrow ? value(of, i) : random_uniform<float>(of.seed, i, of.low, of.high);
     }
     float scale(Kind kind, std::uint64_t i) const {
-        return random_uniform<float>(seed_of(kind), i, 0.5F, 1.5F);
+        const Numbers of = scales(kind);
+        return random_uniform<float>(of.seed, i, of.low, of.high);
+    }
+    // The same before they are rounded, for who makes them on a device.
+    Numbers activations() const { return {seed_of(input), -root3, root3}; }
+    Numbers weights(Kind kind) const {
+        const float most = root3 / std::sqrt(terms(kind));
+        return {seed_of(kind), -most, most};
+    }
+    Numbers biases(Kind kind) const { return {seed_of(kind) + 1, -0.1F, 0.1F}; }
+    Numbers scales(Kind kind) const { return {seed_of(kind), 0.5F, 1.5F}; }
+
+    /// What is lost of a sum of so many products, in units of its size.
+    double lost(std::int64_t products) const { return units_ ? units_->lost(products) : 0; }
+    AttentionRounding attention_rounding() const {
+        if (!units_) return {stored_, roundoff_of(stored_)};
+        return {Precision::fp32, units_->probabilities, roundoff_of(stored_)};
     }
 
     /// One step of the 8 bits that this product takes. Inputs are uniform; what heads find is a mean
@@ -96,12 +134,13 @@ private:
         const auto hidden = static_cast<float>(shape_.hidden);
         return kind == outer ? 4 * hidden : hidden;
     }
-    float value(Kind kind, std::uint64_t i, float most) const {
-        return random_value(stored_, seed_of(kind), i, -most, most);
+    float value(const Numbers& of, std::uint64_t i) const {
+        return random_value(stored_, of.seed, i, of.low, of.high);
     }
     TransformerShape shape_;
     Precision precision_;
     Precision stored_;
+    std::optional<MatrixUnits> units_;
 };
 
 /// What a result must be, and how far off it may be.
@@ -112,9 +151,9 @@ struct Expected {
     double error(double got) const { return (got - value) / allowed; }
 };
 
-/// bias + sum of in(k) weight(k): the sum before it is stored.
+/// bias + sum of in(k) weight(k): the sum before it is stored. `lost` is what matrix units lose of it, in units of its size.
 template <class In, class Weight>
-Expected expect_product(std::size_t terms, In&& in, Weight&& weight, double bias) {
+Expected expect_product(std::size_t terms, In&& in, Weight&& weight, double bias, double lost = 0) {
     double sum = bias;
     double squares = bias * bias;
     for (std::size_t k = 0; k < terms; ++k) {
@@ -122,9 +161,10 @@ Expected expect_product(std::size_t terms, In&& in, Weight&& weight, double bias
         sum += product;
         squares += product * product;
     }
+    const double size = std::sqrt(squares);
     return {.value = sum,
-            .allowed = allowed_error(Precision::fp32, static_cast<double>(terms),
-                                     std::sqrt(squares), sum)};
+            .allowed = allowed_error(Precision::fp32, static_cast<double>(terms), size, sum) +
+                       lost * std::hypot(size, sum)};
 }
 
 /// scale (bias / scale + sum of in(k) weight(k)) of integers. The sum is exact in 32 bits; it is
@@ -161,13 +201,6 @@ inline Expected expect_gelu(const Expected& sum, Precision precision) {
             .allowed = 1.13 * sum.allowed + 16 * 0x1p-24 * (1 + std::fabs(x)) +
                        roundoff_of(precision) * std::fabs(value)};
 }
-
-/// What scores and results are stored in, and the largest relative error of a probability when it is multiplied.
-struct AttentionRounding {
-    Precision scores;
-    double probabilities;
-    double result = 0; ///< of storing it, beside that of scores
-};
 
 /// What one query makes of keys and values: softmax over its scores q k_j, times v_j. query(d) is
 /// scaled already, key(j, d) and value(j) are what has been stored.
@@ -305,11 +338,12 @@ Expected expect_softmax_gradient(std::size_t length, Precision precision, Probab
 }
 
 /// The smallest damage that is promised to be seen, of a stored number whose kind is of size one or a
-/// tenth: in fp32 what inputs rounded to bf16 would do, in bf16 a sixteenth, and two steps of 8 bits
+/// tenth: in fp32 what inputs rounded to bf16 would do, in bf16 a sixteenth, in fp16 as many of its roundings, and two steps of 8 bits
 /// (one may be a tie).
 inline float damaged(Precision precision, float value) {
     if (precision == Precision::int8) return value > 0 ? value - 2 : value + 2;
     if (precision == Precision::bf16) return value + 0x1p-4F * std::fmax(std::fabs(value), 0.5F);
+    if (precision == Precision::fp16) return value + 0x1p-7F * std::fmax(std::fabs(value), 0.5F);
     return value + 0x1p-9F * std::fmax(std::fabs(value), 0.1F);
 }
 

@@ -140,7 +140,7 @@ private:
     }
     dnnl::matmul::primitive_desc scores() const {
         dnnl::primitive_attr attributes;
-        attributes.set_output_scales(0, {0.125F}); // 1 / sqrt(head_size)
+        attributes.set_output_scales(0, {score_scale});
         return {{heads(3 * s_.hidden, false), heads(3 * s_.hidden, true), scores_desc()},
                 attributes,
                 engine_};

@@ -121,6 +121,13 @@ bool has_scales(const Problem& p) {
            p.b.type == CUDA_R_8F_E4M3;
 }
 
+/// Nothing, or a bias of the type of D, of types whose sums are fp32.
+bool has_epilogue(const Problem& p) {
+    const auto& op = p.operation;
+    return op.epilogue == CUBLASLT_EPILOGUE_DEFAULT ||
+           (op.epilogue == CUBLASLT_EPILOGUE_BIAS && op.scale == CUDA_R_32F && !is_narrow(p));
+}
+
 int capability() {
     int major = 0;
     int minor = 0;
@@ -153,8 +160,9 @@ cublasStatus_t status_of(const Problem& p) {
                        p.a.batches == p.d.batches && p.b.batches == p.d.batches &&
                        p.c.batches == p.d.batches;
     if (!agree) return CUBLAS_STATUS_INVALID_VALUE;
-    return has_types(p) && has_scales(p) && has_shape(p) ? CUBLAS_STATUS_SUCCESS
-                                                         : CUBLAS_STATUS_NOT_SUPPORTED;
+    return has_types(p) && has_scales(p) && has_shape(p) && has_epilogue(p)
+               ? CUBLAS_STATUS_SUCCESS
+               : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 bool is_reachable(const void* data, std::int64_t bytes) {
@@ -262,6 +270,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t of,
         return take(operation.a.data, value, bytes);
     case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER:
         return take(operation.b.data, value, bytes);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE:
+        return take(operation.epilogue, value, bytes);
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
+        return take(operation.bias, value, bytes);
     case CUBLASLT_MATMUL_DESC_EMULATION_DESCRIPTOR:
         return take(operation.emulation, value, bytes);
     default:
@@ -411,7 +423,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
     };
     if (needed > workspace_bytes ||
         (needed > 0 && !is_reachable(workspace, static_cast<std::int64_t>(needed))) ||
-        !is_reachable(a, problem.a) || !is_reachable(b, problem.b) || !is_reachable(d, problem.d) ||
+        (problem.operation.epilogue == CUBLASLT_EPILOGUE_BIAS &&
+         !is_reachable(problem.operation.bias, problem.m() * bits_of(problem.d.type) / 8)) ||
+        !is_reachable(a, problem.a) || !is_reachable(c, problem.c) || !is_reachable(b, problem.b) ||
+        !is_reachable(d, problem.d) ||
         !is_reachable(problem.operation.a, problem.m(), problem.k()) ||
         !is_reachable(problem.operation.b, problem.n(), problem.k()))
         return CUBLAS_STATUS_INVALID_VALUE;

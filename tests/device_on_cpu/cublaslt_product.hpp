@@ -45,6 +45,8 @@ struct Operation {
     Scales a{};
     Scales b{};
     const Emulation* emulation = nullptr;
+    cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    const void* bias = nullptr;
 
     bool is_emulated() const {
         return compute == CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT ||
@@ -243,6 +245,8 @@ private:
         if (beta != 0) // else C is not read
             value += beta * load<Sum>(problem.c.type, c,
                                       batch * problem.c.batch_offset + j * problem.c.leading + i);
+        if (problem.operation.epilogue == CUBLASLT_EPILOGUE_BIAS)
+            value += load<Sum>(problem.d.type, problem.operation.bias, i);
         store(problem.d.type, d, batch * problem.d.batch_offset + j * problem.d.leading + i, value);
     }
 };

@@ -106,6 +106,10 @@ public:
         ASSERT_EQ(cublasLtMatmulDescSetAttribute(operation, name, &value, sizeof value),
                   CUBLAS_STATUS_SUCCESS);
     }
+    void add_bias(const void* bias) {
+        set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+        set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    }
     cublasStatus_t ask(std::vector<cublasLtMatmulHeuristicResult_t>& found) {
         found.resize(8);
         int count = 0;
@@ -195,6 +199,15 @@ void compare_with_blas(bool transpose_a, bool transpose_b) {
                          a.get() + batch * a_size, lda, b.get() + batch * b_size, ldb, beta,
                          expected.data() + batch * c_size, ldc);
 
+    const auto bias = random_numbers<T>(static_cast<std::size_t>(m), 4);
+    const OnDevice<T> bias_there{bias};
+    if (!twice) { // which has none
+        product.add_bias(bias_there.get());
+        for (std::size_t column = 0; column < batches * static_cast<std::size_t>(n); ++column)
+            for (std::size_t row = 0; row < bias.size(); ++row)
+                expected[column * static_cast<std::size_t>(ldc) + row] += bias[row];
+    }
+
     std::vector<cublasLtMatmulHeuristicResult_t> found;
     ASSERT_EQ(product.ask(found), CUBLAS_STATUS_SUCCESS);
     const OnDevice<char> workspace{1 << 16U};
@@ -267,6 +280,13 @@ TEST(CublasltOnCpu, RefusesWhatTheLibraryRefuses) {
     EXPECT_EQ(multiply(of_host.data(), memory.get()), CUBLAS_STATUS_INVALID_VALUE);
     EXPECT_EQ(multiply(memory.get() + 56, memory.get()), CUBLAS_STATUS_INVALID_VALUE)
         << "half of A lies behind the memory";
+    product.add_bias(memory.get() + 62);
+    EXPECT_EQ(multiply(memory.get(), memory.get() + 16), CUBLAS_STATUS_INVALID_VALUE)
+        << "half of the bias lies behind the memory";
+    Product twice{CUBLAS_COMPUTE_64F, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F,
+                  CUDA_R_64F,         true,       false,      square};
+    twice.add_bias(memory.get());
+    EXPECT_EQ(twice.status(), CUBLAS_STATUS_NOT_SUPPORTED);
 }
 
 // --- cuFFT ---------------------------------------------------------------------------------------------
@@ -426,6 +446,15 @@ TEST(PlantedFaults, SumsWithoutTheirLastProduct) {
     for (const char* precision : {"fp64", "tf32", "bf16", "fp8_e5m2", "int8", "nvfp4"})
         expect_noticed("cublaslt", "cublaslt", "gemm.square",
                        {{"precision", precision}, {"size", "128"}});
+    // Several sequences and heads; one token, no whole number of the tiles of attention, more than a block of them; rows that
+    // several warps normalise.
+    for (const char* precision : {"bf16", "fp16"})
+        for (const auto& [sequence, hidden] : {std::pair{"1", "576"}, {"24", "576"}, {"72", "192"}})
+            expect_noticed("cublaslt", "cublaslt", "workload.transformer_layer",
+                           {{"batch", "2"},
+                            {"sequence", sequence},
+                            {"hidden", hidden},
+                            {"precision", precision}});
 }
 
 TEST(PlantedFaults, ScalesOfOtherBlocks) {

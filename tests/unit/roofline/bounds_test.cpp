@@ -56,6 +56,7 @@ const std::map<std::string, std::string> declared{
     {"workload.attention cuda", "memory"},
     {"workload.convolution cuda", "matrix_units"},
     {"workload.convolution3d cuda", "matrix_units"},
+    {"workload.transformer_layer cuda", "matrix_units"},
 };
 
 /// Devices need compilers that may not be here, so the sources are read.
