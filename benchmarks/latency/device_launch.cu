@@ -82,7 +82,7 @@ public:
             "host time from the launch until cudaStreamSynchronize returns. queue: host time of "
             "the launch alone, while the stream is held by a waiting kernel, so that the queue is "
             "neither empty nor full. device: time from one kernel to the next dependent one, by "
-            "CUDA events, launch overhead excluded. Checked after every batch: the counter.",
+            "device events, launch overhead excluded. Checked after every batch: the counter.",
         .caveats =
             "completion is what a program waits for a result, device what a stream of dependent "
             "kernels takes if the host keeps up, queue the launch rate of one thread. Device time "
@@ -120,7 +120,7 @@ public:
                   "beforehand, launched by cudaGraphLaunch. A call is one launch; latency is per "
                   "node. completion: host time from the launch until cudaStreamSynchronize "
                   "returns. queue: host time of the launch alone, while the stream is held. "
-                  "device: time from one launch to the next by CUDA events, launch overhead "
+                  "device: time from one launch to the next by device events, launch overhead "
                   "excluded. Checked after every batch: every node increments a counter.",
         .caveats = "Compare with latency.kernel: what a node costs instead of a launch. Making the "
                    "graph is not timed.",

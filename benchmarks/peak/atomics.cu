@@ -90,7 +90,8 @@ public:
             "32-bit integer additions whose result is not used, by as many threads as the device "
             "holds, on words in global memory or in the shared memory of each multiprocessor: all "
             "threads on one word (same; of each block in shared memory), the 32 of a warp on one "
-            "(warp), or each thread on its own (thread), words contiguous. Timed with CUDA events, "
+            "(warp), or each thread on its own (thread), words contiguous. Timed with device "
+            "events, "
             "launch overhead excluded. Every word is compared exactly.",
         .caveats = "Global words are in the second-level cache. Hardware may combine additions of "
                    "a warp to one word; the compiler is kept from it.",
@@ -156,9 +157,10 @@ public:
     static constexpr Info info{
         .id = "latency.atomic",
         .question = "How long does a thread wait for the result of an atomic addition?",
-        .method = "One thread adds 4096 times to one 32-bit word in global or shared memory; each "
-                  "addend depends on the previous result. Timed with CUDA events, launch overhead "
-                  "excluded. Checked: the word, and the last result.",
+        .method =
+            "One thread adds 4096 times to one 32-bit word in global or shared memory; each "
+            "addend depends on the previous result. Timed with device events, launch overhead "
+            "excluded. Checked: the word, and the last result.",
         .caveats = "The global word is in the second-level cache, and uncontended: see "
                    "peak.atomic. The kernel launch adds one or two thousandths.",
         .headline = "latency",

@@ -21,7 +21,7 @@ public:
         .question = "How fast does this device copy within its own memory?",
         .method = "Copies of random 64-bit words between two buffers by cudaMemcpyAsync "
                   "(copy_engine) or by a kernel with 16-byte loads and stores, back to back on one "
-                  "stream, timed with CUDA events, launch overhead excluded. Every word is "
+                  "stream, timed with device events, launch overhead excluded. Every word is "
                   "compared on the device with its recomputation from the random seed.",
         .caveats =
             "Counts each byte twice, read and written; tools that count it once show half. One "

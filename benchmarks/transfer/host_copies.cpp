@@ -22,13 +22,14 @@ public:
     static constexpr Info info{
         .id = "transfer.host",
         .question = "How fast is data copied between the host and this device?",
-        .method = "Copies of random 64-bit words by cudaMemcpyAsync (copy_engine) or by a kernel "
-                  "that accesses host memory with 16-byte loads and stores, back to back on one "
-                  "stream, timed with CUDA events, launch overhead excluded. both: both directions "
-                  "on two streams that start together, until both are done; the sum counts. "
-                  "to_device_loaded, to_host_loaded: only that direction counts while the other is "
-                  "kept busy for longer. Host memory is first touched by a thread bound near the "
-                  "device. Every word is compared with its recomputation from the random seed.",
+        .method =
+            "Copies of random 64-bit words by cudaMemcpyAsync (copy_engine) or by a kernel "
+            "that accesses host memory with 16-byte loads and stores, back to back on one "
+            "stream, timed with device events, launch overhead excluded. both: both directions "
+            "on two streams that start together, until both are done; the sum counts. "
+            "to_device_loaded, to_host_loaded: only that direction counts while the other is "
+            "kept busy for longer. Host memory is first touched by a thread bound near the "
+            "device. Every word is compared with its recomputation from the random seed.",
         .caveats =
             "Each byte counts once per timed direction. Pageable memory is staged by a host "
             "thread, which is included, as is the launch of every copy. Short copies measure "

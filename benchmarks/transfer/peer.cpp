@@ -299,7 +299,7 @@ public:
         .question = "How fast is data copied between every two devices?",
         .method =
             "cudaMemcpyPeerAsync of random 64-bit words between every pair of devices, one pair at "
-            "a time, queued on the sender and timed with CUDA events, launch overhead excluded. "
+            "a time, queued on the sender and timed with device events, launch overhead excluded. "
             "both_ways: both directions start together, until both are done; the sum counts. "
             "path=peer enables peer access and covers pairs for which the driver offers it "
             "(cudaDeviceCanAccessPeer); path=host disables it, so that the driver stages through "

@@ -28,7 +28,7 @@ public:
         .method =
             "cudaMemcpyAsync of random bytes on its own stream. completion: host time from the "
             "call until cudaStreamSynchronize returns. device: time of one of many queued copies "
-            "by CUDA events, launch overhead excluded. queue: host time of the call alone, while "
+            "by device events, launch overhead excluded. queue: host time of the call alone, while "
             "the stream is held. Copies rotate over 64 sources and destinations; every byte of the "
             "last 64 copies and of the gaps between them is checked.",
         .caveats = "completion is what a program that needs the bytes waits; most of it is the "
