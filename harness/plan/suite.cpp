@@ -100,13 +100,25 @@ void read_together(const json::Object& object, SuiteCase& entry) {
 /// `entry` comes with the protocol of the suite.
 void read_case(const json::Object& object, SuiteCase& entry) {
     object.read("benchmark", entry.benchmark);
-    object.read_if("library", entry.library);
     if (object.has("parameters")) read_parameters(object.object("parameters"), entry);
     if (object.has("protocol")) read_protocol(object.object("protocol"), entry.protocol);
     read_needs(object, entry);
     read_together(object, entry);
     object.read_if("stress", entry.is_stress);
     object.only({"benchmark", "library", "needs", "parameters", "protocol", "stress", "together"});
+}
+
+/// One, or several that are measured alike.
+std::vector<std::string> read_libraries(const json::Object& object) {
+    std::vector<std::string> libraries{""};
+    if (!object.has("library")) return libraries;
+    if (object.value().at("library").is_array())
+        object.read("library", libraries);
+    else
+        object.read("library", libraries.front());
+    if (libraries.empty() || std::ranges::count(libraries, "") > 0)
+        object.expected("library", "a module, or a list of modules");
+    return libraries;
 }
 
 std::filesystem::path suite_folder() { return layout().share / "suites"; }
@@ -189,9 +201,13 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source,
         if (suite.has_stages) root.expected("soak_seconds", "a suite without \"stages\": true");
     }
     root.each("cases", [&](const json::Object& item) {
-        auto& entry = suite.cases.emplace_back();
+        SuiteCase entry;
         entry.protocol = suite.protocol;
         read_case(item, entry);
+        for (auto& library : read_libraries(item)) {
+            entry.library = std::move(library);
+            suite.cases.push_back(entry);
+        }
         if (entry.is_stress && !suite.has_stages)
             item.expected("stress", "used in a suite with \"stages\": true");
     });
