@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace assay::machine {
 
@@ -121,12 +123,35 @@ std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
     return names;
 }
 
+/// What the kernel told this process, by the names of /proc/cpuinfo: under qemu-user that file is the emulating
+/// machine's, and some containers hide it.
+std::vector<std::string> told_instruction_sets() {
+    std::vector<std::string> names;
+#if defined(__aarch64__)
+    const auto add = [&](unsigned long word, unsigned long bit, const char* name) {
+        if ((word & bit) != 0) names.emplace_back(name);
+    };
+    const unsigned long first = ::getauxval(AT_HWCAP);
+    add(first, HWCAP_ASIMD, "asimd");
+    add(first, HWCAP_ASIMDHP, "asimdhp");
+    add(first, HWCAP_ASIMDDP, "asimddp");
+    add(first, HWCAP_SVE, "sve");
+    const unsigned long second = ::getauxval(AT_HWCAP2);
+    add(second, HWCAP2_SVE2, "sve2");
+    add(second, HWCAP2_I8MM, "i8mm");
+    add(second, HWCAP2_BF16, "bf16");
+#endif
+    return names;
+}
+
 } // namespace
 
 Cpu read_cpu(const Files& files) {
     const std::string cpuinfo = files.text("/proc/cpuinfo");
     Cpu cpu;
     cpu.isa = instruction_sets(cpuinfo);
+    if (value_of(cpuinfo, "Features", ':').empty() && files.root() == "/")
+        if (auto told = told_instruction_sets(); !told.empty()) cpu.isa = std::move(told);
     // x86, then RISC-V and POWER; Arm below.
     cpu.model = tidied(first_of(cpuinfo, {"model name", "uarch", "cpu"}));
     cpu.vendor = tidied(first_of(cpuinfo, {"vendor_id", "mvendorid"}));
