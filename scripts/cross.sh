@@ -61,7 +61,7 @@ test_cross() {
     # Traffic: qemu hands out the first word of TCP_INFO alone. Huge pages: qemu-user maps none. oneDNN: of Debian 12, it has
     # reference loops alone for Arm, which its benchmarks refuse.
     export GTEST_FILTER='-Traffic.CountsBothEndsOfAConnectionOfThisProcess:*RunsEveryChoiceThatApplies/host_memory_tlb'
-    GTEST_FILTER+=':*RunsEveryChoiceThatApplies/host_memory_latency:*RunsEveryChoiceThatApplies/host_latency_page_fault:*/onednn_*'
+    GTEST_FILTER+=':*RunsEveryChoiceThatApplies/host_memory_*latency:*RunsEveryChoiceThatApplies/host_memory_hierarchy:*RunsEveryChoiceThatApplies/host_latency_page_fault:*/onednn_*'
     local programs=(module_contract unit_stencil unit_sparse unit_md unit_attention unit_montecarlo unit_benchmarks unit_machine) cpu
     step "sysroot" make_sysroot
     register_emulator || {

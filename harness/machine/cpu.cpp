@@ -133,11 +133,13 @@ std::vector<std::string> told_instruction_sets() {
     };
     const unsigned long first = ::getauxval(AT_HWCAP);
     add(first, HWCAP_ASIMD, "asimd");
+    add(first, HWCAP_AES, "aes");
     add(first, HWCAP_ASIMDHP, "asimdhp");
     add(first, HWCAP_ASIMDDP, "asimddp");
     add(first, HWCAP_SVE, "sve");
     const unsigned long second = ::getauxval(AT_HWCAP2);
     add(second, HWCAP2_SVE2, "sve2");
+    add(second, HWCAP2_SVEAES, "sveaes");
     add(second, HWCAP2_I8MM, "i8mm");
     add(second, HWCAP2_BF16, "bf16");
 #endif
