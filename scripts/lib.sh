@@ -92,6 +92,22 @@ need_to_test_all() {
     need_command debootstrap debootstrap # a bare system, for the package
 }
 
+need_to_cross() {
+    need_command cmake cmake
+    need_command ninja ninja-build
+    need_command pkg-config pkg-config
+    need_command aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
+    need_command qemu-aarch64-static qemu-user-static
+}
+# What the sysroot for Arm holds: the libraries above but those of MPI, whose launcher would be one of this machine.
+cross_packages() (
+    missing=(libc6-dev libstdc++-12-dev libgomp1 libgtest-dev libgmock-dev)
+    need_command() { :; }
+    need_header() { [[ $2 =~ mpi|ucx ]] || missing+=("$2"); }
+    need_to_build
+    echo "${missing[@]}"
+)
+
 # Installs what was found missing; without apt or the right to use it, prints the exact list, exit 4.
 install_missing() {
     [ ${#missing[@]} -eq 0 ] && return

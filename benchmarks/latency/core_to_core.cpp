@@ -6,6 +6,7 @@
 #include <assay/define.hpp>
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -46,7 +47,7 @@ public:
     CoreToCore(const Params& p, const Context& context)
         : cores_{static_cast<std::size_t>(context.machine().workers(p.threads))},
           rounds_{round_trips(pair_count(cores_))},
-          lines_{cores_ * words_of_page, {.threads = threads()}}, pairs_(pair_count(cores_)),
+          lines_{cores_ * words_of_page_, {.threads = threads()}}, pairs_(pair_count(cores_)),
           cpus_(cores_) {
         on_each_thread(threads(), [this](std::size_t thread, std::size_t) {
             cpus_[thread] = ::sched_getcpu();
@@ -60,7 +61,7 @@ public:
 
     void run() noexcept {
         turn_.word = 0;
-        for (std::size_t core = 0; core < cores_; ++core) lines_[core * words_of_page] = 0;
+        for (std::size_t core = 0; core < cores_; ++core) lines_[core * words_of_page_] = 0;
         on_each_thread(threads(), [this](std::size_t thread, std::size_t) { play_all(thread); });
         ++calls_;
     }
@@ -112,9 +113,6 @@ private:
         std::uint64_t follower_saw = 0;
     };
     static constexpr std::int64_t most_cores = 512; // a matrix of more is not kept
-    // Each core's line is in a page that it touched first, with no neighbour that a prefetcher could
-    // fetch together with it.
-    static constexpr std::size_t words_of_page = 4096 / sizeof(std::uint64_t);
 
     int threads() const { return static_cast<int>(cores_); }
 
@@ -126,7 +124,7 @@ private:
                 const std::size_t number = pair_number(cores_, first, second);
                 waiting.until(turn_.word, number);
                 // In the line of the core that leads, whose count goes on from pair to pair.
-                std::uint64_t& line = lines_[first * words_of_page];
+                std::uint64_t& line = lines_[first * words_of_page_];
                 const std::uint64_t base = (second - first - 1) * 2 * rounds_;
                 if (thread == second) {
                     follow(line, base, pairs_[number]);
@@ -160,6 +158,10 @@ private:
 
     std::size_t cores_;
     std::uint64_t rounds_;
+    // Each core's line is in a page that it touched first, with no neighbour that a prefetcher could
+    // fetch together with it. Kernels for Arm may have pages of 64 KiB.
+    std::size_t words_of_page_ =
+        static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / sizeof(std::uint64_t);
     HostBuffer<std::uint64_t> lines_;
     std::vector<Pair> pairs_;
     std::vector<int> cpus_;

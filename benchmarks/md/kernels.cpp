@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <array>
 
+// Clusters are as wide as a vector and hold some, which those of unknown length (SVE) do not allow: Arm uses Neon.
+#if !HWY_HAVE_SCALABLE
 HWY_BEFORE_NAMESPACE();
 namespace assay::md::HWY_NAMESPACE {
 namespace {
@@ -279,6 +281,7 @@ KernelSet wide(const char* isa) { return set_of<64>(isa); }
 
 } // namespace assay::md::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
 
 #if HWY_ONCE
 namespace assay::md {

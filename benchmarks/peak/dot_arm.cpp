@@ -29,7 +29,7 @@ struct Integers {
 } // namespace
 } // namespace assay::peak
 
-HWY_PUSH_ATTRIBUTES("+dotprod")
+HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+dotprod") // with its architecture, or g++ inlines no intrinsic
 namespace assay::peak::neon_dot {
 namespace {
 struct Sdot : Integers {
@@ -42,7 +42,7 @@ struct Sdot : Integers {
 } // namespace assay::peak::neon_dot
 HWY_POP_ATTRIBUTES
 
-HWY_PUSH_ATTRIBUTES("+i8mm")
+HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+i8mm")
 namespace assay::peak::neon_i8mm {
 namespace {
 struct Smmla : Integers {
@@ -55,7 +55,7 @@ struct Smmla : Integers {
 } // namespace assay::peak::neon_i8mm
 HWY_POP_ATTRIBUTES
 
-HWY_PUSH_ATTRIBUTES("+bf16")
+HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+bf16")
 namespace assay::peak::neon_bf16 {
 namespace {
 struct Floats {

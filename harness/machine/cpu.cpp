@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace assay::machine {
 
@@ -40,22 +42,35 @@ struct ArmPart {
 };
 constexpr std::array arm_parts = {
     ArmPart{.implementer = "0x41", .part = "0xd03", .name = "Cortex-A53"},
+    ArmPart{.implementer = "0x41", .part = "0xd05", .name = "Cortex-A55"},
     ArmPart{.implementer = "0x41", .part = "0xd07", .name = "Cortex-A57"},
     ArmPart{.implementer = "0x41", .part = "0xd08", .name = "Cortex-A72"},
     ArmPart{.implementer = "0x41", .part = "0xd0b", .name = "Cortex-A76"},
-    ArmPart{.implementer = "0x41", .part = "0xd05", .name = "Cortex-A55"},
-    ArmPart{.implementer = "0x41", .part = "0xd41", .name = "Cortex-A78"},
-    ArmPart{.implementer = "0x41", .part = "0xd42", .name = "Cortex-A78AE"},
     ArmPart{.implementer = "0x41", .part = "0xd0c", .name = "Neoverse N1"},
     ArmPart{.implementer = "0x41", .part = "0xd40", .name = "Neoverse V1"},
+    ArmPart{.implementer = "0x41", .part = "0xd41", .name = "Cortex-A78"},
+    ArmPart{.implementer = "0x41", .part = "0xd42", .name = "Cortex-A78AE"},
+    ArmPart{.implementer = "0x41", .part = "0xd46", .name = "Cortex-A510"},
+    ArmPart{.implementer = "0x41", .part = "0xd47", .name = "Cortex-A710"},
+    ArmPart{.implementer = "0x41", .part = "0xd48", .name = "Cortex-X2"},
     ArmPart{.implementer = "0x41", .part = "0xd49", .name = "Neoverse N2"},
+    ArmPart{.implementer = "0x41", .part = "0xd4d", .name = "Cortex-A715"},
+    ArmPart{.implementer = "0x41", .part = "0xd4e", .name = "Cortex-X3"},
     ArmPart{.implementer = "0x41", .part = "0xd4f", .name = "Neoverse V2"},
+    ArmPart{.implementer = "0x41", .part = "0xd80", .name = "Cortex-A520"},
+    ArmPart{.implementer = "0x41", .part = "0xd81", .name = "Cortex-A720"},
+    ArmPart{.implementer = "0x41", .part = "0xd82", .name = "Cortex-X4"},
+    ArmPart{.implementer = "0x41", .part = "0xd83", .name = "Neoverse V3AE"},
     ArmPart{.implementer = "0x41", .part = "0xd84", .name = "Neoverse V3"},
+    ArmPart{.implementer = "0x41", .part = "0xd85", .name = "Cortex-X925"},
+    ArmPart{.implementer = "0x41", .part = "0xd87", .name = "Cortex-A725"},
     ArmPart{.implementer = "0x41", .part = "0xd8e", .name = "Neoverse N3"},
     ArmPart{.implementer = "0x43", .part = "0x0a1", .name = "ThunderX"},
     ArmPart{.implementer = "0x43", .part = "0x0af", .name = "ThunderX2"},
     ArmPart{.implementer = "0x46", .part = "0x001", .name = "A64FX"},
     ArmPart{.implementer = "0x48", .part = "0xd01", .name = "Kunpeng 920"},
+    ArmPart{.implementer = "0x4e", .part = "0x004", .name = "Carmel"},
+    ArmPart{.implementer = "0x4e", .part = "0x010", .name = "Olympus"},
     ArmPart{.implementer = "0x6d", .part = "0xd49", .name = "Azure Cobalt 100"},
     ArmPart{.implementer = "0xc0", .part = "0xac3", .name = "Ampere-1"},
     ArmPart{.implementer = "0xc0", .part = "0xac4", .name = "Ampere-1a"},
@@ -108,12 +123,37 @@ std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
     return names;
 }
 
+/// What the kernel told this process, by the names of /proc/cpuinfo: under qemu-user that file is the emulating
+/// machine's, and some containers hide it.
+std::vector<std::string> told_instruction_sets() {
+    std::vector<std::string> names;
+#if defined(__aarch64__)
+    const auto add = [&](unsigned long word, unsigned long bit, const char* name) {
+        if ((word & bit) != 0) names.emplace_back(name);
+    };
+    const unsigned long first = ::getauxval(AT_HWCAP);
+    add(first, HWCAP_ASIMD, "asimd");
+    add(first, HWCAP_AES, "aes");
+    add(first, HWCAP_ASIMDHP, "asimdhp");
+    add(first, HWCAP_ASIMDDP, "asimddp");
+    add(first, HWCAP_SVE, "sve");
+    const unsigned long second = ::getauxval(AT_HWCAP2);
+    add(second, HWCAP2_SVE2, "sve2");
+    add(second, HWCAP2_SVEAES, "sveaes");
+    add(second, HWCAP2_I8MM, "i8mm");
+    add(second, HWCAP2_BF16, "bf16");
+#endif
+    return names;
+}
+
 } // namespace
 
 Cpu read_cpu(const Files& files) {
     const std::string cpuinfo = files.text("/proc/cpuinfo");
     Cpu cpu;
     cpu.isa = instruction_sets(cpuinfo);
+    if (value_of(cpuinfo, "Features", ':').empty() && files.root() == "/")
+        if (auto told = told_instruction_sets(); !told.empty()) cpu.isa = std::move(told);
     // x86, then RISC-V and POWER; Arm below.
     cpu.model = tidied(first_of(cpuinfo, {"model name", "uarch", "cpu"}));
     cpu.vendor = tidied(first_of(cpuinfo, {"vendor_id", "mvendorid"}));

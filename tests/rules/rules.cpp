@@ -94,6 +94,34 @@ TEST(Rules, ForbiddenCallsStayInTheirRooms) {
     EXPECT_THAT(broken, IsEmpty());
 }
 
+/// A host of another kind compiles every file: what x86 alone has stands between `#if defined(__x86_64__)`, or Highway's
+/// word for it, and `#endif`.
+TEST(Rules, WhatX86AloneHasIsGuarded) {
+    static const std::regex x86{
+        R"(<(\w+intrin|cpuid)\.h>|\b_mm(256|512)?_|\b__m(128|256|512)|__builtin_ia32|\b__(get_)?cpuid|\b_?_?rdtscp?\b)"};
+    static const std::regex directive{R"(^\s*#\s*(if|el|endif))"};
+    static const std::regex guard{R"(__x86_64__|HWY_ARCH_X86)"};
+    std::vector<std::string> broken;
+    std::vector<bool> guarded; // by the conditions that a line is in
+    std::string file;
+    std::size_t seen = 0;
+    for (const auto& line : source_lines({"harness", "benchmarks", "reports"})) {
+        if (line.file != file) guarded.clear();
+        file = line.file;
+        std::smatch match;
+        if (std::regex_search(line.text, match, directive)) {
+            if (match[1] != "if" && !guarded.empty()) guarded.pop_back();
+            if (match[1] != "endif") guarded.push_back(std::regex_search(line.text, guard));
+        }
+        if (!std::regex_search(code_of(line), x86)) continue;
+        ++seen;
+        if (std::ranges::find(guarded, true) == guarded.end())
+            broken.push_back(at(line) + ": " + line.text + " (guard it by __x86_64__)");
+    }
+    EXPECT_THAT(broken, IsEmpty());
+    EXPECT_GT(seen, 10U);
+}
+
 /// What a benchmark is bounded by and which way it took, it tells itself (Info, Context::tell).
 TEST(Rules, TheHarnessNamesNoBenchmarkAndNoLibrary) {
     static const std::regex id{R"re("([a-z0-9_]+)\.([a-z0-9_]+)")re"};

@@ -48,6 +48,7 @@ TEST(Processors, AreFoundAsTheKernelWritesThem) {
     EXPECT_EQ(found_name(machine("AMD EPYC 7B13", amd, {})), "AMD EPYC 7003");
     EXPECT_EQ(found_name(machine("Arm Neoverse V2", "Arm", {"sve"})),
               "Arm Neoverse V2 (Graviton4, Grace)");
+    EXPECT_EQ(found_name(machine("Ampere Ampere-1a", "Ampere", {"asimd"})), "AmpereOne");
     EXPECT_EQ(found_name(machine("AMD Ryzen 9 7950X", amd, {"avx512f"})), "");
     EXPECT_EQ(found_name(machine("AMD EPYC 7B13", intel, {})), "");
     EXPECT_EQ(found_name(machine("", "", {})), "");

@@ -68,6 +68,13 @@ TEST(Inventory, ArmServerHasAName) {
     EXPECT_TRUE(has_isa(m, "svebf16"));
 }
 
+TEST(Inventory, ArmMachineNamesEachKindOfCoreOnce) {
+    const auto m = inspect_tree("arm-big-little", "pack:1 core:4 pu:1", "aarch64");
+    EXPECT_EQ(m.cpu_model, "Arm Cortex-A725 + Arm Cortex-X925");
+    EXPECT_EQ(m.cpu_vendor, "Arm");
+    EXPECT_TRUE(has_isa(m, "sve2"));
+}
+
 TEST(Inventory, GoogleAcceleratorsWithAndWithoutADriver) {
     const auto m = inspect_tree("gcp-a2", "core:6 pu:2", "x86_64", "KVMKVMKVM");
     EXPECT_EQ(m.provider, "gcp");

@@ -1,0 +1,15 @@
+# Host part for aarch64 by Debian's cross compiler; scripts/cross/sysroot makes ASSAY_SYSROOT. What is built runs here by
+# qemu-user and binfmt_misc, with QEMU_LD_PREFIX: tests, and `assay manifest` of the build itself.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ASSAY_SYSROOT)
+set(CMAKE_SYSROOT "${ASSAY_SYSROOT}")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "${ASSAY_SYSROOT}")
+set(ENV{PKG_CONFIG_LIBDIR} "${ASSAY_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${ASSAY_SYSROOT}/usr/share/pkgconfig")
