@@ -99,11 +99,11 @@ need_to_cross() {
     need_command aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
     need_command qemu-aarch64-static qemu-user-static
 }
-# What the sysroot for Arm holds: the libraries above but those of MPI, whose launcher would be one of this machine.
+# What the sysroot for Arm holds: the libraries above but those of MPI and of what needs it, whose launcher would be one of this machine.
 cross_packages() (
     missing=(libc6-dev libstdc++-12-dev libgomp1 libgtest-dev libgmock-dev)
     need_command() { :; }
-    need_header() { [[ $2 =~ mpi|ucx ]] || missing+=("$2"); }
+    need_header() { [[ $2 =~ mpi|ucx|fabric ]] || missing+=("$2"); }
     need_to_build
     echo "${missing[@]}"
 )

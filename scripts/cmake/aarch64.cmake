@@ -1,4 +1,4 @@
-# Host part for aarch64 by Debian's cross compiler; scripts/cross/sysroot makes ASSAY_SYSROOT. What is built runs here by
+# Host part for aarch64 by Debian's cross compiler; scripts/cross.sh makes ASSAY_SYSROOT. What is built runs here by
 # qemu-user and binfmt_misc, with QEMU_LD_PREFIX: tests, and `assay manifest` of the build itself.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
