@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace assay::gemm {
 
@@ -27,16 +28,20 @@ constexpr Bfloat16 to_bfloat16(float value) {
     return {static_cast<std::uint16_t>((bits + half) >> 16U)};
 }
 
-/// The nearest number with `digits` significant bits, for numbers whose product with 2^53 does not
-/// overflow (Veltkamp's splitting: three operations, and exact). Three statements, so that no
-/// compiler contracts them into a fused multiply-add.
+/// The nearest number with `digits` significant bits, to even between two; for normal numbers, whose exponent has room.
+/// By integers: Veltkamp's splitting loses its rounding where a compiler contracts products and sums of several
+/// statements (g++ for Arm does).
 template <class T>
 constexpr T round_to_bits(T value, int digits) {
-    const T factor =
-        static_cast<T>((std::uint64_t{1} << (std::numeric_limits<T>::digits - digits)) + 1);
-    const T large = factor * value;
-    const T rest = value - large;
-    return large + rest;
+    using Bits =
+        std::conditional_t<sizeof(T) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
+    const int dropped = std::numeric_limits<T>::digits - digits;
+    if (dropped <= 0) return value;
+    auto bits = std::bit_cast<Bits>(value);
+    const Bits is_odd = (bits >> dropped) & 1U;
+    const Bits unit = Bits{1} << dropped;
+    bits += unit / 2 - 1 + is_odd;
+    return std::bit_cast<T>(bits & ~(unit - 1));
 }
 
 } // namespace assay::gemm
