@@ -73,6 +73,8 @@ test_cross() {
     # Neon alone, as Neoverse N1 and AmpereOne have; then SVE as well.
     for cpu in cortex-a72 max; do
         export QEMU_CPU=$cpu
+        # Emulated vectors of any length take minutes for what Neon's take seconds for: all calls of all cases are compared above.
+        [ $cpu = max ] && GTEST_FILTER+=':Digests.*'
         tests "Arm ($cpu)" cross/release -R "^($(IFS='|'; echo "${programs[*]}"))\\."
         step "a run on Arm ($cpu)" cross_run
     done
