@@ -38,7 +38,6 @@ public:
 
     Pairing pairing() const { return pairing_; }
     int rank() const { return rank_; }
-    int ranks() const { return ranks_; }
     /// The largest value over all ranks.
     double max(double value) const { return team_.team().max(value); }
     /// The partner's bytes for these.

@@ -58,7 +58,6 @@ private:
 
 class Wire : public Meeting {
 public:
-    static constexpr const char* library = "libfabric";
     enum class Use : std::uint8_t { one_sided, tagged };
 
     /// Throws std::runtime_error, on all ranks or on none. Either use has both kinds of operations.

@@ -68,7 +68,6 @@ private:
 
 class Wire : public Meeting {
 public:
-    static constexpr const char* library = "UCX";
     enum class Use : std::uint8_t { one_sided, tagged };
 
     /// Throws std::runtime_error, on all ranks or on none.
