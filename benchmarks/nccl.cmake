@@ -16,7 +16,7 @@ endif()
 
 # What does not depend on the processes, compiled once.
 add_library(assay_nccl OBJECT collective/nccl_choice.cpp collective/nccl_data.cu collective/nccl_log.cpp
-    collective/traffic.cpp)
+    collective/device_product.cu collective/traffic.cpp gemm/device_matrices.cpp gemm/device_matrices.cu)
 target_link_libraries(assay_nccl PUBLIC assay_counter PRIVATE assay_warnings)
 target_compile_options(assay_nccl PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O3>)
 set_target_properties(assay_nccl PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
@@ -35,6 +35,7 @@ function(assay_nccl_module name)
     assay_benchmark(${name} collective::device_broadcast)
     assay_benchmark(${name} collective::device_alltoall)
     assay_benchmark(${name} collective::device_send_receive)
+    assay_benchmark(${name} collective::device_overlap collective/device_overlap.cpp)
     assay_finish_module(${name})
 endfunction()
 

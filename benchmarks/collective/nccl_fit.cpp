@@ -119,7 +119,8 @@ void report_nccl(const Context& context) {
                     joined(version / 10000, '.', version % 10000 / 100, '.', version % 100));
 }
 
-Fit NcclGroup::fits(Kind kind, const NcclParams& params, const Machine& machine) {
+Fit NcclGroup::fits(Kind kind, const NcclParams& params, const Machine& machine,
+                    const Beside& beside) {
     if (auto fit = device::fits_any_device(); !fit) return fit;
     const int count = devices_there();
     const Crowd crowd = crowd_of(params.ranks, count, machine);
@@ -132,7 +133,12 @@ Fit NcclGroup::fits(Kind kind, const NcclParams& params, const Machine& machine)
     if (auto fit = fits_choice(kind, params, crowd, here); !fit) return fit;
     if (auto fit = fits_type(kind, params, crowd.ranks, here); !fit) return fit;
     if (auto fit = fits_way(params.way, here); !fit) return fit;
-    return fits_memory(bytes_on_device(kind, params, crowd.ranks), here, crowd.shares_devices);
+    for (int device = 0; device < here; ++device)
+        if (capability_of(device) < beside.capability)
+            return Fit::no("not applicable: needs compute capability ", beside.capability / 10, '.',
+                           beside.capability % 10, ", device ", device, " is older");
+    return fits_memory(bytes_on_device(kind, params, crowd.ranks) + beside.bytes, here,
+                       crowd.shares_devices);
 }
 
 } // namespace assay::collective

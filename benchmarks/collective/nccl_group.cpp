@@ -98,6 +98,12 @@ NcclGroup::~NcclGroup() {
     cudaSetDevice(members_.device);
 }
 
+std::vector<NcclGroup::Lane> NcclGroup::lanes() const {
+    std::vector<Lane> all;
+    for (const auto& device : devices_) all.push_back({device->number, &device->stream});
+    return all;
+}
+
 /// What the rank sends.
 void NcclGroup::fill(const Device& device) const {
     fill_values(device.stream, device.send, params_.element, sent(kind_, count_, ranks_),

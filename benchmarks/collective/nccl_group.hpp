@@ -10,6 +10,7 @@
 #include "collective/nccl_log.hpp"
 #include "collective/nccl_members.hpp"
 #include "collective/nccl_values.hpp"
+#include "device/handles.hpp"
 #include "device/properties.hpp"
 
 #include <assay/benchmark.hpp>
@@ -29,15 +30,29 @@ struct NcclParams : NcclChoice {
     bool in_place = false;
 };
 
+/// What a device does beside its messages.
+struct Beside {
+    int capability = 0;     ///< of the oldest device that can: 80 for 8.0
+    std::int64_t bytes = 0; ///< of its memory
+};
+
 class NcclGroup {
 public:
     /// Are there enough devices, with room, that can do it?
-    static Fit fits(Kind kind, const NcclParams& params, const Machine& machine);
+    static Fit fits(Kind kind, const NcclParams& params, const Machine& machine,
+                    const Beside& beside = {});
 
     NcclGroup(Kind kind, const NcclParams& params, const Context& context);
     ~NcclGroup();
     NcclGroup(const NcclGroup&) = delete;
     NcclGroup& operator=(const NcclGroup&) = delete;
+
+    /// A device of this process, and where its calls are queued.
+    struct Lane {
+        int device;
+        const device::Stream* stream;
+    };
+    std::vector<Lane> lanes() const;
 
     /// The clock: events on every stream; the slowest device counts.
     static constexpr double resolution = 1e-6; // s, of a pair of events

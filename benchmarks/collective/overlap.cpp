@@ -2,13 +2,12 @@
 //
 // A call: the all-reduce begins, the gemm is computed, the all-reduce is waited for; then the gemm alone, then the
 // all-reduce alone. Every part is timed by the slowest rank.
-//
-//   exposed = together - gemm alone         s, median over calls
-//   overlap = 1 - exposed / all-reduce alone
 #include "exchange.hpp"
 #include "gemm/square.hpp"
+#include "overlap_times.hpp"
 
 #include <array>
+#include <cmath>
 
 namespace assay::collective {
 namespace {
@@ -117,7 +116,7 @@ public:
         : Overlap{params, context, join_ranks(params.ranks, context)} {}
 
     void run() noexcept {
-        Times& now = kept_[calls_++ % kept_.size()];
+        OverlapTimes::Times& now = times_.next();
         now = {timed([this] {
                    message_.run();
                    compute(progress_ == Progress::test);
@@ -148,37 +147,28 @@ public:
             gemm_.matrices().damage_one();
     }
 
-    void metrics(const Metrics& metrics) const {
-        constexpr double resolved = 0.01; // of the all-reduce alone
-        const double alone = median([](const Times& t) { return t[all_reduce_alone]; });
-        const double exposed = median([](const Times& t) { return t[together] - t[gemm_alone]; });
-        metrics.add("exposed_time", std::max(exposed, resolved * alone));
-        metrics.add("overlap", std::clamp(1 - exposed / alone, 0.0, 1.0));
-    }
+    void metrics(const Metrics& metrics) const { times_.report(metrics); }
 
 private:
-    enum Part : std::uint8_t { together, gemm_alone, all_reduce_alone };
-    using Times = std::array<double, 3>; ///< seconds of each part
-
     Overlap(const Params& params, Context& context, int ranks)
         : progress_{params.progress}, rank_{context.team().rank()},
-          message_{{.ranks = params.ranks, .bytes = params.bytes}, rank_, ranks}, kept_(512),
+          message_{{.ranks = params.ranks, .bytes = params.bytes}, rank_, ranks},
           path_{params.transport, context, mpi::machine_count()} {
         parts_ = Gemm::parts_of_product;
         const auto try_out = [this] {
-            for (calls_ = 0; calls_ < tries;) run();
+            for (times_.forget(); times_.calls() < tries;) run();
         };
         try_out(); // makes the connections
         try_out();
-        const double wanted =
-            shortest(all_reduce_alone) / shortest(gemm_alone) * static_cast<double>(parts_);
+        const double wanted = times_.shortest(all_reduce_alone) / times_.shortest(gemm_alone) *
+                              static_cast<double>(parts_);
         parts_ = std::max(parts_, static_cast<std::size_t>(std::llround(wanted)));
         try_out();
         mpi::check(code_, "MPI_Wait");
         context.setting("products", static_cast<double>(parts_) / Gemm::parts_of_product);
-        context.setting("gemm_alone", shortest(gemm_alone));
-        context.setting("allreduce_alone", shortest(all_reduce_alone));
-        calls_ = 0;
+        context.setting("gemm_alone", times_.shortest(gemm_alone));
+        context.setting("allreduce_alone", times_.shortest(all_reduce_alone));
+        times_.forget();
     }
 
     template <class Body>
@@ -203,23 +193,6 @@ private:
     void note(int code) noexcept {
         if (code != MPI_SUCCESS) code_ = code;
     }
-    /// Of the tries: what took the core away makes the others longer.
-    double shortest(Part part) const {
-        double least = kept_.front()[part];
-        for (std::uint64_t i = 0; i < tries; ++i) least = std::min(least, kept_[i][part]);
-        return least;
-    }
-    /// Over the calls that are kept: the last ones.
-    template <class Value>
-    double median(Value&& value) const {
-        std::vector<double> values;
-        const auto count = std::min<std::uint64_t>(calls_, kept_.size());
-        for (std::uint64_t i = 0; i < count; ++i) values.push_back(value(kept_[i]));
-        const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-        std::ranges::nth_element(values, middle);
-        return *middle;
-    }
-
     static constexpr std::uint64_t tries = 7; ///< calls that calibrate
 
     Progress progress_;
@@ -227,8 +200,7 @@ private:
     Buffers<Begin, float> message_;
     Gemm gemm_;
     std::size_t parts_ = 0; // of the gemm, in a call
-    std::vector<Times> kept_;
-    std::uint64_t calls_ = 0;
+    OverlapTimes times_;
     Path path_;
     int code_ = MPI_SUCCESS; // the last one that was no success
 };

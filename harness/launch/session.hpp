@@ -44,9 +44,11 @@ public:
     void watched(std::vector<pollfd>& into) const;
     std::chrono::milliseconds patience() const;
     void step();
+    // NOLINTBEGIN(bugprone-unchecked-optional-access): begin() came before
     bool is_over() const { return waiting_->status.has_value(); }
     /// The point that the case has reached; "" before the first.
     const std::string& reached() const { return waiting_->reached; }
+    // NOLINTEND(bugprone-unchecked-optional-access)
     /// `has_time`: the case has its own limit again.
     void proceed(std::string_view point, bool has_time);
     void interrupt();

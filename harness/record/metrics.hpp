@@ -114,8 +114,7 @@ inline constexpr std::array metric_table{
 constexpr bool is_item_name(std::string_view name) {
     constexpr std::size_t longest = 30;
     for (const char c : name)
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
-            return false;
+        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-') return false;
     return !name.empty() && name.size() <= longest;
 }
 

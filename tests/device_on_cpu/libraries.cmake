@@ -54,11 +54,12 @@ find_package(MPI QUIET COMPONENTS CXX)
 if(EXISTS "${ASSAY_CUDA_HEADERS}/nccl.h")
     assay_library_on_cpu(nccl rt)
     set(collectives "")
-    foreach(name IN ITEMS allreduce reduce_scatter allgather broadcast alltoall send_receive)
+    foreach(name IN ITEMS allreduce reduce_scatter allgather broadcast alltoall send_receive overlap)
         list(APPEND collectives collective::device_${name})
     endforeach()
     set(sources collective/nccl_choice.cpp collective/nccl_data.cu collective/nccl_log.cpp collective/traffic.cpp
-        collective/nccl_fit.cpp collective/nccl_group.cpp collective/nccl_collectives.cpp)
+        collective/nccl_fit.cpp collective/nccl_group.cpp collective/nccl_collectives.cpp collective/device_overlap.cpp
+        collective/device_product.cu gemm/device_matrices.cpp gemm/device_matrices.cu)
     assay_module_on_cpu(nccl HOOKS collective/nccl_alone.cpp BENCHMARKS ${collectives}
         SOURCES ${sources} LINK nccl_library_on_cpu)
     list(APPEND tested nccl)

@@ -190,6 +190,31 @@ TEST_F(NcclGroup, AFailedCallGivesTheCommunicatorsUp) {
     held().registrations = 0;
 }
 
+TEST_F(NcclGroup, OverlapChecksTheSumAndTheProducts) {
+    const assay_benchmark& overlap = collective("overlap");
+    const Given given{{"ranks", "2"}, {"bytes", "65536"}, {"size", "256"}};
+    EXPECT_THAT((Case{overlap, {{"bytes", "65536"}, {"size", "200"}}}.misfit()),
+                HasSubstr("a multiple of 128 rows, not 200"));
+    {
+        const Variable older{"ASSAY_CPU_CAPABILITY", "75"};
+        EXPECT_THAT((Case{overlap, given}.misfit()), HasSubstr("compute capability 8.0"));
+    }
+    Case one{overlap, given};
+    ASSERT_EQ(one.misfit(), "");
+    ASSERT_EQ(one.create(), "");
+    EXPECT_GE(one.numbers["products"], 1);
+    EXPECT_GT(one.numbers["gemm_rate"], 0);
+    for (const char* wrong :
+         {"allowed is 0", "allowed is 1"}) { // of the sum's check, of the product's
+        EXPECT_EQ(one.sample(1), "");
+        EXPECT_EQ(one.verdict(), "");
+        EXPECT_EQ(one.spoil(), "");
+        EXPECT_THAT(one.verdict(), HasSubstr(wrong));
+    }
+    EXPECT_EQ(one.sample(1), "");
+    EXPECT_EQ(one.verdict(), "");
+}
+
 TEST_F(NcclGroup, NoWindowIsAnErrorOfSetUp) {
     const Variable fault{"ASSAY_CPU_FAULT", "nccl_windows"};
     {

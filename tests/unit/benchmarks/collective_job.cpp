@@ -25,7 +25,8 @@ public:
     }
 
     /// The number of promises that were broken. `sends_only`: this rank has no result to overwrite.
-    int run(bool sends_only, bool has_rate = true) {
+    /// `many` calls in a row are tried where the sums grow.
+    int run(bool sends_only, bool has_rate = true, std::uint64_t many = 1000) {
         fresh();
         expect(true, "one call");
         subject_.loaded().spoil();
@@ -33,11 +34,13 @@ public:
         fresh();
         expect(true, "after a spoiled result");
         subject_.loaded().rewind();
-        subject_.sample(119); // the last call of a row of 120 that fp32 on two ranks survives
-        subject_.sample(1);
-        expect(true, "120 calls in a row");
-        subject_.sample(1000);
-        expect(true, "1120 calls in a row");
+        if (many > 0) {
+            subject_.sample(119); // the last call of a row of 120 that fp32 on two ranks survives
+            subject_.sample(1);
+            expect(true, "120 calls in a row");
+            subject_.sample(many);
+            expect(true, std::to_string(120 + many) + " calls in a row");
+        }
         subject_.loaded().poison();
         expect(sends_only, "poisoned");
         fresh();
@@ -98,7 +101,12 @@ int run(const std::string& module, std::int64_t ranks, bool on_devices) {
         Trial broadcast{module, "collective.broadcast", {{"ranks", ranks}, {"bytes", bytes}}};
         failures += broadcast.run(!on_devices && broadcast.rank() == 0);
     }
-    if (!on_devices)
+    if (on_devices)
+        failures += Trial{module,
+                          "collective.overlap",
+                          {{"ranks", ranks}, {"bytes", 64 << 10U}, {"size", 128}}}
+                        .run(false, false, 0);
+    else
         for (const std::string progress : {"none", "test"})
             failures += Trial{module,
                               "collective.overlap",
