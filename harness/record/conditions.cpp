@@ -67,6 +67,8 @@ constexpr std::array table{
     Condition{.name = "file_system",
               .of = [](const Case& c, const Machine&) { return setting(c, "file_system"); },
               .setting = "file_system"},
+    // Of metrics made of energy alone, which reports give it (Telemetry::energy_scope): a device's is not a host's.
+    Condition{.name = "energy_scope", .of = [](const Case&, const Machine&) { return Found{}; }},
     // A device that is the CPU, for tests, is no device.
     Condition{.name = "executed_on",
               .of = [](const Case& c, const Machine&) -> Found {

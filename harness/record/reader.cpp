@@ -267,8 +267,9 @@ private:
         } else if constexpr (std::same_as<T, Case>) {
             return !options_.details && key == "warnings";
         } else if constexpr (std::same_as<T, Telemetry>) {
-            constexpr std::array kept{"disturbances", "disturbed_by", "window_seconds",
-                                      "energy_joules", "device"};
+            constexpr std::array kept{"disturbances",  "disturbed_by", "window_seconds",
+                                      "energy_joules", "energy_scope", "core_latency_seconds",
+                                      "device"};
             return !options_.details && std::ranges::find(kept, key) == kept.end();
         } else {
             return false;

@@ -85,14 +85,14 @@ std::string identity_text(const Series& series, const record::NamedList& paramet
     return text;
 }
 
-/// Of a team: never left out.
-bool is_of_a_team(std::string_view condition) {
-    return condition == "machines" || condition == "ranks";
+/// Of a team, or of what energy is measured: never left out.
+bool is_of_any_device(std::string_view condition) {
+    return condition == "machines" || condition == "ranks" || condition == "energy_scope";
 }
 record::NamedList conditions_of(const ArrangedRow& row, const Across& across) {
     auto conditions = row.conditions;
     if (across.device)
-        std::erase_if(conditions, [](const auto& entry) { return !is_of_a_team(entry.name); });
+        std::erase_if(conditions, [](const auto& entry) { return !is_of_any_device(entry.name); });
     return conditions;
 }
 
@@ -443,7 +443,7 @@ std::string merged_of(const Collection& collection, const Arrangement& arrangeme
         if (record::find(common, parameter.name) == nullptr) own.parameters.push_back(parameter);
     std::ranges::move(parameter_parts(own), std::back_inserter(parts));
     auto conditions = row.conditions;
-    std::erase_if(conditions, [](const auto& entry) { return is_of_a_team(entry.name); });
+    std::erase_if(conditions, [](const auto& entry) { return is_of_any_device(entry.name); });
     if (const auto words = conditions_in_words(conditions);
         arrangement.across.device && !words.empty())
         parts.push_back(words);

@@ -80,6 +80,7 @@ std::vector<MetricKind> make_kinds(const std::string& bytes) {
     for (auto& kind : kinds) {
         kind.name = plain(kind.name);
         kind.unit = plain(kind.unit);
+        kind.energy_scope = plain(kind.energy_scope);
     }
     return kinds;
 }
@@ -341,13 +342,16 @@ private:
         primary.replicas = std::move(replicas);
     }
     std::uint32_t series_of(const MetricKind& kind, std::uint32_t primary) {
-        const auto [known, is_new] = other_series_.try_emplace(
-            {primary, kind.name}, static_cast<std::uint32_t>(all_.series.size()));
+        const auto [known, is_new] =
+            other_series_.try_emplace({primary, kind.name, kind.energy_scope},
+                                      static_cast<std::uint32_t>(all_.series.size()));
         if (!is_new) return known->second;
         Series series = all_.series[primary];
         series.metric = kind.name;
         series.unit = kind.unit;
         series.higher_is_better = kind.higher_is_better;
+        if (!kind.energy_scope.empty())
+            series.conditions.push_back({"energy_scope", kind.energy_scope});
         series.question = question_of(series);
         all_.series.push_back(std::move(series));
         return known->second;
@@ -449,7 +453,8 @@ private:
     Collection all_;
     std::vector<std::vector<MetricKind>> kinds_;
     std::set<std::uint32_t> measured_; ///< series
-    std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> other_series_;
+    std::map<std::tuple<std::uint32_t, std::string_view, std::string_view>, std::uint32_t>
+        other_series_;
     Numbering<record::Machine> machines_;
     Numbering<Series> series_;
     Numbering<record::NamedList> settings_;

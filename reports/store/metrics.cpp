@@ -62,6 +62,8 @@ void add_metric(const Case& c, const Metric& metric, std::vector<MetricDigest>& 
     if (&metric == &primary || metric.name == primary.name || !is_amount(metric.value, metric.name))
         return;
     auto digest = described(metric);
+    if (metric.name == "energy" || metric.name.ends_with("_per_watt"))
+        digest.energy_scope = c.telemetry.energy_scope.value_or("");
     if (record::is_computed(c, metric.name) && record::is_computed(c, primary.name)) {
         digest.is_computed = true;
         digest.factor = metric.higher_is_better == primary.higher_is_better

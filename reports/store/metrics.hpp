@@ -25,7 +25,8 @@ struct MetricKind {
     std::string name;
     std::string unit;
     bool higher_is_better = true;
-    bool is_computed = false; ///< from the time of a call, as the primary metric is
+    bool is_computed = false;   ///< from the time of a call, as the primary metric is
+    std::string energy_scope{}; ///< of a metric made of energy: Telemetry::energy_scope
 };
 struct MetricValues {
     /// Of a computed metric, which has no values of its own: by what the primary one is multiplied, or where the
@@ -69,6 +70,7 @@ void each_field(Visit&& visit, Maybe<MetricKind> auto& kind) {
     visit("unit", kind.unit);
     visit("higher_is_better", kind.higher_is_better);
     visit("is_computed", kind.is_computed);
+    visit("energy_scope", kind.energy_scope);
 }
 
 template <class Visit>

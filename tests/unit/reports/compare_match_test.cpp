@@ -169,6 +169,8 @@ TEST(CompareMatch, FiguresUnderOtherConditionsShareNoRow) {
          "program version 3.33 on A, program version 3.40 on B"},
         {text("file_system", "ext4"), text("file_system", "nfs4"),
          "file system ext4 on A, file system nfs4 on B"},
+        {text("energy_scope", "device"), text("energy_scope", "processors"),
+         "energy scope device on A, energy scope processors on B"},
         {text("executed_on", "device"), text("executed_on", "cpu"), "executed on cpu on B"},
         {text("mode", "whole"), text("mode", "mig 1g.10gb"), "mode whole on A, mode mig 1g.10gb"},
         {text("ecc", "on"), text("ecc", "off"), "ecc on on A, ecc off on B"},

@@ -177,6 +177,37 @@ TEST_F(MetricsOfFiles, OthersAreComparedBesideWhatIsJudged) {
     EXPECT_THAT(text, AllOf(HasSubstr("Other metrics"), HasSubstr("energy per call")));
 }
 
+TEST_F(MetricsOfFiles, EnergiesOfOtherScopesAreNotCompared) {
+    const auto of = [](const char* id, const char* scope) {
+        auto run = rich_run(id);
+        for (auto& replica : run.cases.front().replicas) replica.telemetry.energy_scope = scope;
+        record::conclude(run.cases.front(), 3);
+        return run;
+    };
+    const auto reasons = [&](const CompareOptions& options) {
+        std::vector<std::string> list;
+        const auto made = compare(collected({.metrics = {"energy"}}).value(), options).value();
+        for (const auto& one : made.not_compared) list.push_back(one.reason);
+        return list;
+    };
+    write("a.json", of("a", "device"));
+    write("b.json", of("b", "device"));
+    EXPECT_THAT(reasons({}), IsEmpty());
+    write("b.json", of("b", "processors and memory"));
+    EXPECT_THAT(reasons({}), Contains(HasSubstr("energy scope processors and memory")));
+    EXPECT_THAT(reasons({.across = {"device", "backend"}}), Contains(HasSubstr("energy scope")));
+    EXPECT_EQ(compare(collected({}).value()).value().tests, 1U) << "their rates are compared";
+}
+
+TEST_F(MetricsOfFiles, TheTimeBetweenCpusIsRead) {
+    auto run = rich_run("a");
+    for (auto& replica : run.cases.front().replicas) replica.telemetry.core_latency_seconds = 5e-8;
+    write("a.json", run);
+    const auto read = collected({}).value();
+    EXPECT_EQ(read.observations.at(0).core_latency, 5e-8);
+    EXPECT_EQ(read.observations.at(1).core_latency, std::nullopt);
+}
+
 /// Of packets lost; one process each.
 record::Run lossy_run(const std::string& id, const std::vector<double>& losses, bool in_turns) {
     auto run = rich_run(id);
