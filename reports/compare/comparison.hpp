@@ -142,7 +142,8 @@ struct ComparedSide {
     std::optional<double> price{};  ///< of each node an hour, in Comparison::prices' currency
     std::size_t runs = 0;
     std::size_t machines = 0;
-    std::size_t measured = 0; ///< series with a figure: coverage is this of all series
+    std::size_t measured = 0;  ///< series with a figure: coverage is this of all series
+    bool uses_devices = false; ///< to what they do, no share of the cores says anything
     std::vector<std::string> files;
 };
 

@@ -440,6 +440,7 @@ private:
 Document make_document(const Comparison& comparison) { return Builder{comparison}.build(); }
 
 bool cores_differ(const Comparison& comparison) {
+    if (std::ranges::any_of(comparison.sides, &ComparedSide::uses_devices)) return false;
     const auto& first = comparison.sides.front().cores;
     return std::ranges::any_of(comparison.sides, [&](const ComparedSide& side) {
         return side.cores && first && *side.cores != *first;

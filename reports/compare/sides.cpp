@@ -22,7 +22,7 @@
 namespace assay::report {
 namespace {
 
-/// "AMD EPYC 9R14, c7a.large"; several kinds are counted.
+/// "AMD EPYC 9R14, c7a.large", "Xeon 8480C, p5en.48xlarge, 8 x NVIDIA H200 (141 GiB)"; several kinds are counted.
 std::set<std::string> kinds_of(const Collection& collection, const Participants& side) {
     std::set<std::string> kinds;
     for (const auto run : side.runs) {
@@ -30,6 +30,7 @@ std::set<std::string> kinds_of(const Collection& collection, const Participants&
         std::vector<std::string> parts;
         for (const auto* text : {&machine.cpu_model, &machine.instance})
             if (!text->empty() && *text != "unknown") parts.push_back(plain(*text));
+        for (const auto& device : device_kinds(machine)) parts.push_back(plain(device));
         kinds.insert(parts.empty() ? say<text::compare::unknown_machine>() : join(parts));
     }
     return kinds;
@@ -99,6 +100,15 @@ std::vector<ComparedSide> describe_sides(const Collection& collection,
             return machine.memory_limit_bytes
                        ? std::min(machine.memory_limit_bytes, machine.memory_bytes)
                        : machine.memory_bytes;
+        });
+        side.uses_devices = std::ranges::any_of(arrangement.rows, [&](const ArrangedRow& row) {
+            return i < row.sides.size() &&
+                   std::ranges::any_of(
+                       row.sides[i],
+                       [&](std::uint32_t index) {
+                           return collection.series[collection.observations[index].series].place !=
+                                  "host";
+                       });
         });
         const auto kind = kind_in_words(kinds_of(collection, who));
         const auto size = size_in_words(side);

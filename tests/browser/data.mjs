@@ -24,10 +24,13 @@ function scale(one, times, roll) {
   one.status = "ok";
   one.reason = "";
   one.warnings = [];
+  const first = structuredClone(one.replicas[0]);
+  const { value } = one.metrics.find(({ name }) => name === "time") ?? {};
+  const whole = value && first.seconds ? value / first.seconds : 1; // replicas lie around the value of the case
   for (const replica of one.replicas) {
-    const factor = (0.998 + 0.004 * roll()) / times;
-    for (const key of ["seconds", "low", "high", "p99"]) replica[key] = scaled(one.replicas[0][key], factor);
-    replica.values = (one.replicas[0].values ?? []).slice(0, 60).map((value) => value * factor);
+    const factor = (whole * (0.998 + 0.004 * roll())) / times;
+    for (const key of ["seconds", "low", "high", "p99"]) replica[key] = scaled(first[key], factor);
+    replica.values = (first.values ?? []).slice(0, 60).map((value) => value * factor);
   }
   for (const metric of one.metrics) {
     const factor = metric.unit === "s" ? 1 / times : times;
@@ -124,4 +127,62 @@ export function writeFleet(sample, folder, nodes) {
     },
   );
   return [folder, "--expect", `n[0-${nodes + 1}]`];
+}
+
+// Peaks of data sheets: FLOP/s or OP/s by precision, bytes/s of memory, of all links of a device and of its PCIe.
+const devices = {
+  H200: { kind: "cuda", name: "NVIDIA H200", capability: "9.0", processors: 132, bytes: 151e9, memory: 4.8e12, links: 4.5e11, pcie: 6.3e10, fp64: 66.9e12, fp32: 66.9e12, bf16: 989e12, fp8_e4m3: 1979e12, int8: 1979e12, vector: { fp64: 33.5e12, fp32: 66.9e12 } },
+  MI300X: { kind: "hip", name: "AMD Instinct MI300X", capability: "gfx942", processors: 304, bytes: 206e9, memory: 5.3e12, links: 4.48e11, pcie: 6.3e10, fp64: 163.4e12, fp32: 163.4e12, bf16: 1307e12, fp8_e4m3fnuz: 2615e12, int8: 2615e12, vector: { fp64: 81.7e12, fp32: 163.4e12 } },
+};
+const hosts = {
+  Graviton4: { name: "Neoverse V2", architecture: "aarch64", cores: 96, memory: 5.376e11, fp64: 4.3e12, fp32: 8.6e12, bf16: 34.4e12, int8: 68.8e12 },
+  EPYC: { name: "AMD EPYC 9575F", architecture: "x86_64", cores: 64, memory: 5.76e11, fp64: 6.8e12, fp32: 13.5e12, bf16: 27e12, int8: 54e12 },
+};
+const backends = { cuda: { own: "cuda", gemm: "cublaslt", fft: "cufft", all: "nccl" }, hip: { own: "hip", gemm: "hipblaslt", fft: "hipfft", all: "rccl" } };
+
+/** Runs of two accelerators and two processors of different makers, at 0.6 to 0.9 of their data sheets: nothing was measured. */
+export function writeMakers(sample, folder) {
+  const recorded = readFileSync(sample, "utf8");
+  const machines = { ...devices, ...hosts };
+  return Object.entries(machines).map(([label, chip], index) => {
+    const run = JSON.parse(recorded);
+    const roll = dice(11 + index);
+    const pattern = (benchmark, parameters = {}) =>
+      run.cases.find((one) => one.benchmark === benchmark && Object.entries(parameters).every(([name, value]) => one.parameters[name] === value));
+    /** The case that is most alike, elsewhere and at another level. */
+    const like = (one, value, library, change) => {
+      const made = structuredClone(one);
+      scale(made, (value * (0.6 + 0.3 * roll())) / made.metrics[0].value, roll);
+      for (const part of [made, ...made.replicas]) Object.assign(part.telemetry, { disturbances: [], disturbed_by: [] });
+      if (made.ceiling) made.ceiling = { value: null, kind: "none", source: "" };
+      if (!chip.kind) return made;
+      made.place = { kind: chip.kind, uuid: `GPU-${label}`, index: 0 };
+      made.library = library;
+      made.settings = {};
+      for (const name of ["threads", "planning", "weights"]) delete made.parameters[name];
+      return Object.assign(made, { parameters: { ...made.parameters, ...change } });
+    };
+    const on = backends[chip.kind] ?? {};
+    const cases = [
+      ...["triad", "copy"].map((kernel) => like(pattern("memory.stream", { kernel, threads: "all" }), chip.memory, on.own)),
+      like(pattern("stencil.heat3d"), chip.memory, on.own),
+      like(pattern("fft.transform"), chip.memory / 8, on.fft),
+      like(pattern("md.lennard_jones"), chip.memory / 400, on.own),
+      ...["fp64", "fp32"].map((precision) => like(pattern("peak.fma", { precision }), (chip.vector ?? chip)[precision], on.own)),
+      ...["fp64", "fp32", "bf16", "int8", "fp8_e4m3", "fp8_e4m3fnuz"]
+        .filter((precision) => chip[precision])
+        .map((precision) => like(pattern("gemm.square", { precision: precision.startsWith("fp8") ? "bf16" : precision }), chip[precision], on.gemm, { precision })),
+    ];
+    if (chip.links) cases.push(like(pattern("collective.allreduce", { bytes: 1 << 24 }), chip.links, on.all));
+    Object.assign(run, { cases });
+    const started = `2026-03-0${index + 1}T12:00:00Z`;
+    Object.assign(run.run, { id: `run-${label}`, started, ended: started });
+    Object.assign(run.machine, { id: `m-${label}`, provider: "generated", instance: label, pci: [], devices: [] });
+    if (chip.kind) run.machine.devices = [{ kind: chip.kind, index: 0, uuid: `GPU-${label}`, name: chip.name, pci_address: "0000:0a:00.0", compute_capability: chip.capability, multiprocessors: chip.processors, memory_bytes: chip.bytes, mode: "" }];
+    else Object.assign(run.machine, { cpu_model: chip.name, architecture: chip.architecture, cores: chip.cores, usable_cores: chip.cores, threads: chip.cores, usable_threads: chip.cores, isa: [] });
+    const place = path.join(folder, label);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(path.join(place, "run.json"), JSON.stringify(run));
+    return `${label} (generated)=${place}`;
+  });
 }

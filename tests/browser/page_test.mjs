@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { hostile, writeFleet, writeMarket, writeNodes, writeRuns } from "./data.mjs";
+import { hostile, writeFleet, writeMakers, writeMarket, writeNodes, writeRuns } from "./data.mjs";
 import { ASSAY_REPORT, ASSAY_SOURCE, checkAccess, clean, drawAll, equal, expect, folder, launch, open, written } from "./harness.mjs";
 
 const sample = path.join(ASSAY_SOURCE, "reports/samples/zen4-2cores-quick.json");
@@ -42,6 +42,7 @@ const files = {
   reportZh: written("report-zh.html", "report", sample, ...chinese),
   comparison: written("comparison.html", "compare", ...sides(["old", "new"])),
   three: written("three.html", "compare", ...sides(["old", "new", "third"])),
+  makers: written("makers.html", "compare", ...writeMakers(sample, at("makers")), "--across", "device,backend"),
   history: written("history.html", "history", runs.history),
   nine: written("nine.html", "compare", ...nine),
   prediction: written("prediction.html", "predict", "allreduce", runs.nodes, "--nodes", "64", "--gpus", "2"),
@@ -70,6 +71,18 @@ const tests = {
       fine(page);
       await page.context().close();
     }
+  },
+
+  async "devices and processors of four makers share rows, and formats that differ do not"(browser) {
+    const page = await open(browser, files.makers);
+    await drawAll(page);
+    const text = await page.locator("body").innerText();
+    for (const part of ["NVIDIA H200 (141 GiB)", "AMD Instinct MI300X (192 GiB)", "through hipblaslt", "through openblas", "precision fp8_e4m3fnuz on MI300X (generated)"]) expect(text.includes(part), `${part} is there`);
+    expect(!/per core/i.test(text), "a device has no share of the cores");
+    const rows = page.locator("tbody tr", { hasText: "GEMM bf16" }).first();
+    equal(((await rows.innerText()).match(/FLOP\/s/g) ?? []).length, 4, "all four have bf16");
+    fine(page);
+    await page.context().close();
   },
 
   async "a ranking is the program's, and moves with prices, weights and terms"(browser) {
