@@ -42,6 +42,9 @@ struct DeviceReadings {
 struct DeviceCounters {
     std::optional<double> energy_joules;     ///< since the driver was loaded
     std::map<std::string, double> throttled; ///< seconds by reason, for the counted ones
+    /// Where the firmware counts its looks instead of seconds: all, and those that found the reason.
+    std::optional<double> looks;
+    std::map<std::string, double> throttled_looks;
     std::optional<std::int64_t> ecc_corrected;
     std::optional<std::int64_t> ecc_uncorrected;
     std::optional<std::int64_t> pcie_replays;

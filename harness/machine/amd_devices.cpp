@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/amd_devices.hpp"
 
+#include "driver/amd_metrics.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,6 +90,11 @@ std::filesystem::path sensors_of(const Files& files, const record::Device& devic
     return found.empty() ? std::filesystem::path{} : folder / found.front();
 }
 
+driver::AmdMetrics metrics_of(const Files& files, const std::filesystem::path& pci) {
+    constexpr std::size_t most = 4096;
+    return driver::read_amd_metrics(files.bytes(pci / "gpu_metrics", most));
+}
+
 record::Device describe(const Files& files, const std::filesystem::path& folder,
                         const Properties& node) {
     record::Device device{.kind = "hip", .pci_address = address_of(node)};
@@ -165,6 +172,10 @@ AmdDevice::AmdDevice(Files files, record::Device described, std::string kfd_id)
 
 driver::DeviceReadings AmdDevice::readings() const {
     driver::DeviceReadings now;
+    auto metrics = metrics_of(files_, pci_);
+    now.throttles = std::move(metrics.throttles);
+    now.pcie_generation = metrics.pcie_generation;
+    now.pcie_width = metrics.pcie_width;
     if (sensors_.empty()) return now;
     // Older drivers have an average, newer ones the present power.
     now.power_watts = reading(files_, sensors_ / "power1_average", micro);
@@ -178,7 +189,10 @@ driver::DeviceReadings AmdDevice::readings() const {
 
 driver::DeviceCounters AmdDevice::counters() const {
     driver::DeviceCounters now;
-    if (!sensors_.empty()) now.energy_joules = reading(files_, sensors_ / "energy1_input", micro);
+    auto metrics = metrics_of(files_, pci_);
+    if (!is_part()) now.energy_joules = metrics.energy_joules; // of the whole device
+    now.looks = metrics.looks;
+    now.throttled_looks = std::move(metrics.throttled_looks);
     // Of the memory controllers: "ue: 0", "ce: 3".
     const auto errors = files_.text(pci_ / "ras/umc_err_count");
     const auto count_of = [&](std::string_view name) -> std::optional<std::int64_t> {

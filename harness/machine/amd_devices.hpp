@@ -25,8 +25,8 @@ struct AmdDevices {
 /// Nodes of the topology with a graphics target; of one that is partitioned each part, with a `mode`.
 AmdDevices read_amd_devices(const Files& files, const std::vector<record::PciDevice>& pci);
 
-/// One of them, to be read during a window: what driver::NvmlDevice is for NVIDIA's. Reasons for low clocks and energy are
-/// only in a binary table of the driver whose layout changes, so they are absent.
+/// One of them, to be read during a window: what driver::NvmlDevice is for NVIDIA's. Energy and reasons for low clocks are
+/// in a table of the driver whose layout changes (driver/amd_metrics.hpp): absent where it is not known.
 class AmdDevice {
 public:
     AmdDevice(Files files, record::Device described, std::string kfd_id);

@@ -2,6 +2,7 @@
 #include "machine/devices.hpp"
 
 #include "driver/nvml.hpp"
+#include "driver/tools.hpp"
 #include "machine/amd_devices.hpp"
 
 #include <fmt/format.h>
@@ -122,10 +123,11 @@ void complain_of_speed(const DeviceState& state, std::vector<Finding>& said) {
     const auto& device = state.device;
     if (device.power_limit_watts && device.power_limit_default_watts &&
         *device.power_limit_watts < *device.power_limit_default_watts)
-        said.push_back({"power_limit_low", Severity::caution,
-                        fmt::format("its power limit is {:.0f} of {:.0f} W",
-                                    *device.power_limit_watts, *device.power_limit_default_watts),
-                        "`nvidia-smi -pl` as root raises it"});
+        said.push_back(
+            {"power_limit_low", Severity::caution,
+             fmt::format("its power limit is {:.0f} of {:.0f} W", *device.power_limit_watts,
+                         *device.power_limit_default_watts),
+             fmt::format("`{}` as root raises it", driver::power_limit_command(device.kind))});
     const auto& width = state.readings.pcie_width;
     const auto& most = state.health.pcie_width_max;
     if (width && most && *width < *most)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "telemetry/device_samples.hpp"
 
+#include "driver/tools.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,9 +78,9 @@ void say_capped(const record::Device& described, double seconds, record::Telemet
                  {"default_watts", *described.power_limit_default_watts},
                  {"share", length->share}},
                 fmt::format("The device's power limit was {:.0f} of {:.0f} W, which "
-                            "throttled it {}: `nvidia-smi -pl` as root raises the limit.",
+                            "throttled it {}: `{}` as root raises the limit.",
                             *described.power_limit_watts, *described.power_limit_default_watts,
-                            length->text));
+                            length->text, driver::power_limit_command(described.kind)));
 }
 
 void say_errors(record::Telemetry& telemetry) {
@@ -168,6 +170,12 @@ std::vector<record::Throttle> DeviceSamples::throttles(const driver::DeviceCount
         if (before != begun.throttled.end() && after > before->second)
             found[reason].seconds = after - before->second;
     }
+    const double looks = ended.looks.value_or(0) - begun.looks.value_or(0);
+    for (const auto& [reason, after] : ended.throttled_looks) {
+        const auto before = begun.throttled_looks.find(reason);
+        if (looks > 0 && before != begun.throttled_looks.end() && after > before->second)
+            found[reason].share = std::min(1.0, (after - before->second) / looks);
+    }
     for (const auto& [reason, samples] : reasons_) {
         found[reason].share = static_cast<double>(samples) / static_cast<double>(reasons_known_);
         // Its counter did not increase: the sampled moments were short.
@@ -218,8 +226,9 @@ void add_disturbances(const record::Device& described, double seconds,
     if (const int others = telemetry.device->other_processes.value_or(0); others > 0)
         disturb(telemetry, Code::device_shared, {{"processes", std::int64_t{others}}},
                 fmt::format("{} other process{} computed on the device: stop {} "
-                            "(`nvidia-smi` shows which) and measure again.",
-                            others, others == 1 ? "" : "es", others == 1 ? "it" : "them"));
+                            "(`{}` shows which) and measure again.",
+                            others, others == 1 ? "" : "es", others == 1 ? "it" : "them",
+                            driver::processes_command(described.kind)));
     say_link(telemetry);
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "amd_table.hpp"
+#include "driver/amd_metrics.hpp"
 #include "machine/amd_devices.hpp"
 #include "machine/devices.hpp"
 #include "machine/pci.hpp"
@@ -7,8 +9,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -116,8 +121,55 @@ TEST(AmdDevices, AreReadInAWindow) {
     EXPECT_EQ(device->counters().ecc_uncorrected, 0);
     EXPECT_EQ(device->counters().ecc_corrected, 3);
     EXPECT_FALSE(device->counters().energy_joules);
+    AmdTable table{2208, 7};
+    table.put<std::uint64_t>(24, 65536 * 3).put<std::uint32_t>(40, 500).put<std::uint32_t>(48, 50);
+    scratch.write(pci + "gpu_metrics", table.bytes());
+    EXPECT_EQ(device->counters().energy_joules, 3);
+    EXPECT_EQ(device->counters().throttled_looks.at("power_cap"), 50);
     EXPECT_EQ(device->processes(), std::vector{4711});
     EXPECT_FALSE(find_amd_device(scratch.files(), "GPU-0000000000000001"));
+}
+
+TEST(AmdDevices, TheirTableSaysEnergyAndWhyClocksAreLow) {
+    AmdTable mi200{120, 3};
+    mi200.put<std::uint64_t>(24, 65536 * 5).put<std::uint16_t>(74, 16).put<std::uint16_t>(76, 160);
+    mi200.put<std::uint64_t>(112, 1U | std::uint64_t{1} << 36U);
+    const auto now = driver::read_amd_metrics(mi200.bytes());
+    EXPECT_EQ(now.energy_joules, 5);
+    EXPECT_EQ(now.pcie_width, 16);
+    EXPECT_EQ(now.pcie_generation, 4);
+    EXPECT_THAT(now.throttles.value(), ElementsAre("power_cap", "thermal"));
+    EXPECT_FALSE(now.looks);
+    mi200.put<std::uint64_t>(112, 0);
+    EXPECT_THAT(driver::read_amd_metrics(mi200.bytes()).throttles.value(), IsEmpty());
+
+    for (const auto& [revision, size, energy, looks, pcie] :
+         {std::tuple{6, 1664, 16U, 32U, 60U}, std::tuple{7, 2208, 24U, 40U, 68U},
+          std::tuple{8, 3360, 24U, 40U, 68U}}) {
+        AmdTable mi300{static_cast<std::uint16_t>(size), static_cast<std::uint8_t>(revision)};
+        mi300.put<std::uint64_t>(energy, 65536).put<std::uint16_t>(pcie + 2, 320);
+        for (std::uint32_t i = 0; i < 6; ++i)
+            mi300.put<std::uint32_t>(looks + 4 * i, i == 0 ? 1000 : 10 * i);
+        const auto later = driver::read_amd_metrics(mi300.bytes());
+        EXPECT_EQ(later.energy_joules, 1) << revision;
+        EXPECT_EQ(later.pcie_generation, 5);
+        EXPECT_FALSE(later.pcie_width) << "all bits are set: not known";
+        EXPECT_FALSE(later.throttles);
+        EXPECT_EQ(later.looks, 1000);
+        EXPECT_EQ(later.throttled_looks,
+                  (std::map<std::string, double>{
+                      {"hardware_thermal", 10}, {"power_cap", 20}, {"thermal", 30 + 40 + 50}}));
+    }
+}
+
+TEST(AmdDevices, ATableOfAnotherLayoutSaysNothing) {
+    const AmdTable known{120, 3};
+    for (const auto& bytes :
+         {std::string{}, std::string{"x"}, known.bytes().substr(0, 119), AmdTable{120, 4}.bytes(),
+          AmdTable{104, 3}.bytes(), AmdTable{328, 5}.bytes()}) {
+        const auto now = driver::read_amd_metrics(bytes);
+        EXPECT_FALSE(now.energy_joules || now.pcie_width || now.throttles || now.looks);
+    }
 }
 
 TEST(AmdDevices, AreNoneOnOtherMachines) {

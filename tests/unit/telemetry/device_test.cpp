@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "amd_table.hpp"
 #include "scratch.hpp"
 #include "support/fake_nvml.hpp"
 #include "telemetry/device.hpp"
@@ -91,6 +92,23 @@ TEST(DeviceWindow, OfAnAmdDeviceIsReadFromTheKernel) {
     EXPECT_FALSE(telemetry.energy_joules);
     EXPECT_THAT(telemetry.energy_note.value_or(""), HasSubstr("no energy counter"));
     EXPECT_THAT(telemetry.disturbances, IsEmpty());
+
+    // With a table of its firmware: 40 J, and a tenth of its looks found the socket too hot.
+    const auto table = [&](std::uint64_t joules, std::uint32_t looks, std::uint32_t hot) {
+        machine::AmdTable made{2208, 7};
+        made.put(24, joules * 65536).put(40, looks).put(52, hot);
+        scratch.write("/sys/bus/pci/devices/0000:05:00.0/gpu_metrics", made.bytes());
+    };
+    table(100, 5000, 7);
+    window->begin();
+    window->sample();
+    table(140, 6000, 107);
+    window->end(2.5, [](int /*pid*/) { return true; }, telemetry);
+    EXPECT_EQ(telemetry.energy_joules, 40);
+    EXPECT_EQ(telemetry.energy_scope, "device");
+    EXPECT_THAT(telemetry.device->throttles,
+                ElementsAre(record::Throttle{.reason = "thermal", .share = 0.1}));
+    EXPECT_THAT(telemetry.disturbances, ElementsAre(HasSubstr("in 10% of the samples")));
     options.name = "GPU-0000000000000000";
     EXPECT_FALSE(DeviceWindow::open(options));
 }
