@@ -74,7 +74,8 @@ private:
         for (std::int32_t i = column_at(x.low - reach_); i <= last_x; ++i) {
             const T left = reach_squared - gap_squared(x, i);
             for (std::int32_t j = first_y; j <= last_y; ++j) {
-                const auto column = static_cast<std::size_t>(i * clusters_.columns + j);
+                const auto column =
+                    static_cast<std::size_t>(std::int64_t{i} * clusters_.columns + j);
                 if (is_found_from_there(column)) continue;
                 const T rest = left - gap_squared(y, j);
                 if (rest < 0) continue;

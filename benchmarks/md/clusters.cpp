@@ -222,6 +222,7 @@ void Clusters<T>::index_column(std::size_t column) {
 }
 
 template <class T>
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): one pass over the lanes
 void Clusters<T>::form_cluster(std::uint32_t cluster, const Key* keys, std::size_t count) {
     const Side& from = sides_[side_];
     Side& to = sides_[1 - side_];

@@ -94,7 +94,7 @@ private:
             const auto x = hn::Sub(hn::Load(d, theirs), hn::Set(d, sx));
             const auto y = hn::Sub(hn::Load(d, theirs + width), hn::Set(d, sy));
             const auto z = hn::Sub(hn::Load(d, theirs + 2 * width), hn::Set(d, sz));
-            const auto offset = static_cast<std::uint32_t>(other * 3 * width);
+            const auto offset = static_cast<std::uint32_t>(std::size_t{other} * 3 * width);
             for (std::size_t row = 0; row < width; ++row) {
                 const auto dx = hn::Sub(x, hn::Set(d, mine[row]));
                 const auto dy = hn::Sub(y, hn::Set(d, mine[row + width]));
@@ -209,10 +209,11 @@ void compute_forces(const ClusterView<T>& clusters, Slice own, const NeighbourLi
                     T* force) {
     constexpr std::size_t stride = 3 * width;
     std::fill(force + own.first * stride, force + own.last * stride, T{0});
-    std::array<T, Shift::count * 3> shifts{};
+    std::array<T, std::size_t{3} * Shift::count> shifts{};
     for (std::uint32_t shift = 0; shift < Shift::count; ++shift)
         for (std::size_t axis = 0; axis < 3; ++axis)
-            shifts[3 * shift + axis] = static_cast<T>(Shift::along(shift, axis)) * clusters.edge;
+            shifts[std::size_t{3} * shift + axis] =
+                static_cast<T>(Shift::along(shift, axis)) * clusters.edge;
 
     const std::uint32_t* word = list.words.data();
     for (std::size_t cluster = own.first; cluster < own.last; ++cluster) {

@@ -39,6 +39,7 @@ public:
 
     /// Calls visit(other) for every other atom in the cells around.
     template <class Visit>
+    // NOLINTNEXTLINE(readability-function-cognitive-complexity): four loops
     void around(std::size_t atom, Visit&& visit) const {
         // With fewer than three cells along an edge, left and right would be the same one.
         const std::int64_t reach = along_ < 3 ? 0 : 1;

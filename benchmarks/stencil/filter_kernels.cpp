@@ -31,6 +31,7 @@ HWY_INLINE void put_pixels(V value, D d, T* to) {
 /// Two vectors of each of four rows: eight sums hide the latency of a multiply-add, and what is loaded of a row of
 /// the image serves up to four rows of the result.
 template <std::size_t side, class T, Stores stores>
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): unrolled by the rows of a tile
 HWY_INLINE void filter_tile(const T* HWY_RESTRICT weights, const T* in, std::size_t stride,
                             T* out) {
     const hn::ScalableTag<T> d;

@@ -90,6 +90,7 @@ HWY_INLINE void update_7(Fields<T> f, Weights<T> weights, std::size_t first) {
 /// instead of eight that are loaded again. 6 loads for a cell instead of 27, all of whole lines: others touch two each.
 /// Not `both`: the first of the planes alone.
 template <class T, Stores stores, unsigned requests, bool both, class Lanes>
+// NOLINTNEXTLINE(readability-function-size): its lambdas share vectors in registers
 HWY_INLINE void update_27(Fields<T> f, Weights<T> weights, std::size_t first, Lanes from_left,
                           Lanes from_right) {
     const hn::ScalableTag<T> d;

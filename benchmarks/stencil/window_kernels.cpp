@@ -78,6 +78,7 @@ HWY_INLINE auto sum_of(D d, const T* in, std::size_t count) {
 /// A vector of sums at a time: what comes in less what leaves, added up from lane to lane in log2(lanes) steps within
 /// registers, and on top of it the sum where the vector begins.
 template <class T, Stores stores>
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a step for each power of two
 void average_long(const T* in, T* out, std::size_t first, std::size_t last, std::size_t window) {
     const hn::ScalableTag<T> d;
     const std::size_t lanes = hn::Lanes(d);
