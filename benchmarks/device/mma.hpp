@@ -22,7 +22,13 @@ enum class Mma : std::uint8_t {
     m16n16k16_bf16,
     m16n16k16_int8, ///< CDNA2
     m16n16k32_int8, ///< CDNA3 and later
-    m16n16k4_fp64
+    m16n16k4_fp64,
+    m16n16k4_fp32,
+    m16n16k8_xf32,      ///< CDNA3 alone
+    m16n16k32_e4m3fnuz, ///< CDNA3 alone, as the next
+    m16n16k32_e5m2fnuz,
+    m16n16k32_e4m3, ///< CDNA4 and later, as the next
+    m16n16k32_e5m2
 };
 
 } // namespace assay::device

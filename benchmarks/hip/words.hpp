@@ -265,6 +265,24 @@ __device__ void multiply_add(Sum* c, const Register* a, const Register* b) {
 #ifndef __gfx90a__
         sum = __builtin_amdgcn_mfma_i32_16x16x32_i8(pair<long>(a), pair<long>(b), sum, 0, 0, 0);
 #endif
+    } else if constexpr (instruction == m16n16k4_fp32) {
+        sum = __builtin_amdgcn_mfma_f32_16x16x4f32(hip::same_bits<float>(*a),
+                                                   hip::same_bits<float>(*b), sum, 0, 0, 0);
+    } else if constexpr (instruction == m16n16k8_xf32) {
+#if !defined(__gfx90a__) && !defined(__gfx950__)
+        using Two = Vector<float, 2>;
+        sum = __builtin_amdgcn_mfma_f32_16x16x8_xf32(pair<Two>(a), pair<Two>(b), sum, 0, 0, 0);
+#endif
+    } else if constexpr (instruction == m16n16k32_e4m3fnuz || instruction == m16n16k32_e4m3) {
+#ifndef __gfx90a__ // the codes are the chip's
+        sum =
+            __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8(pair<long>(a), pair<long>(b), sum, 0, 0, 0);
+#endif
+    } else if constexpr (instruction == m16n16k32_e5m2fnuz || instruction == m16n16k32_e5m2) {
+#ifndef __gfx90a__
+        sum =
+            __builtin_amdgcn_mfma_f32_16x16x32_bf8_bf8(pair<long>(a), pair<long>(b), sum, 0, 0, 0);
+#endif
     }
     for (int i = 0; i < 4; ++i) c[i] = sum[i];
 #endif

@@ -22,10 +22,14 @@ constexpr std::size_t register_bytes(TensorFormat format) {
 
 inline constexpr unsigned tensor_threads = 256; ///< of a block
 
-#ifdef __CUDA_ARCH__
+#if defined(ASSAY_COMPILED_FOR) // of the device that is the CPU
+constexpr int compiled_for = ASSAY_COMPILED_FOR;
+#elif defined(__CUDA_ARCH__)
 constexpr int compiled_for = __CUDA_ARCH__ / 10;
 #elif defined(__gfx90a__)
 constexpr int compiled_for = 90;
+#elif defined(__gfx950__)
+constexpr int compiled_for = 95;
 #elif defined(__HIP_DEVICE_COMPILE__)
 constexpr int compiled_for = 94;
 #else
@@ -56,29 +60,29 @@ struct Kind<TensorFormat::int8> {
 /// The instruction of a format on the device that is compiled for.
 constexpr device::Mma instruction_of(TensorFormat format) {
     using enum device::Mma;
-    if constexpr (is_amd)
-        return format == TensorFormat::fp64   ? m16n16k4_fp64
-               : format == TensorFormat::bf16 ? m16n16k16_bf16
-               : format != TensorFormat::int8 ? m16n16k16_fp16
-               : compiled_for >= 94           ? m16n16k32_int8
-                                              : m16n16k16_int8;
     switch (format) {
     case TensorFormat::fp64:
-        return compiled_for >= 90 ? device::Mma::m16n8k16_fp64 : device::Mma::m8n8k4_fp64;
+        return is_amd ? m16n16k4_fp64 : compiled_for >= 90 ? m16n8k16_fp64 : m8n8k4_fp64;
+    case TensorFormat::fp32:
+        return m16n16k4_fp32;
     case TensorFormat::tf32:
-        return device::Mma::m16n8k8_tf32;
+        return is_amd ? m16n16k8_xf32 : m16n8k8_tf32;
     case TensorFormat::fp16:
-        return device::Mma::m16n8k16_fp16;
+        return is_amd ? m16n16k16_fp16 : m16n8k16_fp16;
     case TensorFormat::bf16:
-        return device::Mma::m16n8k16_bf16;
+        return is_amd ? m16n16k16_bf16 : m16n8k16_bf16;
     case TensorFormat::int8:
-        return device::Mma::m16n8k32_int8;
+        return !is_amd ? m16n8k32_int8 : compiled_for >= 94 ? m16n16k32_int8 : m16n16k16_int8;
     case TensorFormat::fp8_e4m3:
-        return device::Mma::m16n8k32_e4m3;
+        return is_amd ? m16n16k32_e4m3 : m16n8k32_e4m3;
+    case TensorFormat::fp8_e4m3fnuz:
+        return m16n16k32_e4m3fnuz;
+    case TensorFormat::fp8_e5m2fnuz:
+        return m16n16k32_e5m2fnuz;
     case TensorFormat::fp8_e5m2:
         break;
     }
-    return device::Mma::m16n8k32_e5m2;
+    return is_amd ? m16n16k32_e5m2 : m16n8k32_e5m2;
 }
 
 template <class K>
@@ -156,8 +160,8 @@ template <class What>
 auto with_kind(TensorFormat format, const What& what) {
     using enum TensorFormat;
     return device::with_type<Kind<fp64>, Kind<tf32>, Kind<fp16>, Kind<bf16>, Kind<int8>,
-                             Kind<fp8_e4m3>, Kind<fp8_e5m2>>(static_cast<std::size_t>(format),
-                                                             what);
+                             Kind<fp8_e4m3>, Kind<fp8_e5m2>, Kind<fp32>, Kind<fp8_e4m3fnuz>,
+                             Kind<fp8_e5m2fnuz>>(static_cast<std::size_t>(format), what);
 }
 
 template <class T>
@@ -238,7 +242,9 @@ public:
             "is compared on the device with its closed form.",
         .caveats =
             is_amd
-                ? "16 x 16 MFMA on registers, as libraries use it. tf32 and fp8 are not measured. "
+                ? "16 x 16 MFMA on registers, as libraries use it; tf32 is xf32 of CDNA3. The fnuz "
+                  "formats "
+                  "of CDNA3 have other codes than OCP's fp8 of CDNA4: rows of their own. "
                   "Holds at the clock this instruction mix allows; integers of few bits take "
                   "less power than full mantissas. A multiply-add counts as two operations."
                 : "What mma.sync reaches, which most kernels use. On compute capability 9.0 that "
@@ -258,18 +264,20 @@ public:
                {Name{"fp64", TensorFormat::fp64}, Name{"tf32", TensorFormat::tf32},
                 Name{"fp16", TensorFormat::fp16}, Name{"bf16", TensorFormat::bf16},
                 Name{"int8", TensorFormat::int8}, Name{"fp8_e4m3", TensorFormat::fp8_e4m3},
-                Name{"fp8_e5m2", TensorFormat::fp8_e5m2}}),
+                Name{"fp8_e5m2", TensorFormat::fp8_e5m2}, Name{"fp32", TensorFormat::fp32},
+                Name{"fp8_e4m3fnuz", TensorFormat::fp8_e4m3fnuz},
+                Name{"fp8_e5m2fnuz", TensorFormat::fp8_e5m2fnuz}}),
     };
     static constexpr bool is_ceiling = true;
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
         constexpr std::int64_t buffers = std::int64_t{512}
                                          << 20U; // more than any device's sums need
-        if (!has_instruction(p.precision))
-            return Fit::no("not applicable: MFMA in this format is not used on AMD's devices");
         const int capability = tensor_capability(p.precision);
         if (Fit device = device::fits_device(buffers, capability); !device) return device;
         const int compiled = tensor_compiled_for(p.precision);
+        if (!has_instruction(p.precision, compiled))
+            return Fit::no("not applicable: this device has no matrix instruction of this format");
         return Fit::needs(compiled >= capability, "a build for compute capability ", capability,
                           " or later (ASSAY_CUDA_ARCHITECTURES), this device runs code for ",
                           compiled);

@@ -19,7 +19,18 @@
 
 namespace assay::peak {
 
-enum class TensorFormat : std::uint8_t { fp64, tf32, fp16, bf16, int8, fp8_e4m3, fp8_e5m2 };
+enum class TensorFormat : std::uint8_t {
+    fp64,
+    tf32,
+    fp16,
+    bf16,
+    int8,
+    fp8_e4m3,
+    fp8_e5m2,
+    fp32,         ///< of AMD's devices alone, as the next ones
+    fp8_e4m3fnuz, ///< other codes than OCP's, of CDNA3
+    fp8_e5m2fnuz
+};
 
 using device::warp_lanes;
 inline constexpr bool is_amd = warp_lanes == 64;
@@ -33,6 +44,7 @@ struct TensorShape {
     unsigned n;
     unsigned k;
     unsigned packed;
+    bool is_fp64 = false;
 
     constexpr unsigned a_registers() const { return m * k / packed / warp_lanes; }
     constexpr unsigned b_registers() const { return k * n / packed / warp_lanes; }
@@ -51,8 +63,7 @@ struct TensorShape {
     }
     constexpr unsigned b_column(unsigned lane) const { return is_amd ? lane % 16 : lane / 4; }
     constexpr unsigned sum_row(unsigned lane, unsigned reg) const {
-        if constexpr (is_amd) // fp64 has one element in a register
-            return packed == 1 ? lane / 16 + 4 * reg : lane / 16 * 4 + reg;
+        if constexpr (is_amd) return is_fp64 ? lane / 16 + 4 * reg : lane / 16 * 4 + reg;
         return lane / 4 + 8 * (reg / 2);
     }
     constexpr unsigned sum_column(unsigned lane, unsigned reg) const {
@@ -66,13 +77,25 @@ struct TensorShape {
 /// compiled for, which may be less than what the device has.
 constexpr TensorShape tensor_shape(TensorFormat format, int compiled_for) {
     if constexpr (is_amd) {
-        if (format == TensorFormat::fp64) return {16, 16, 4, 1};
-        if (format == TensorFormat::int8) return {16, 16, compiled_for >= 94 ? 32U : 16U, 4};
-        return {16, 16, 16, 2};
+        switch (format) {
+        case TensorFormat::fp64:
+            return {16, 16, 4, 1, true};
+        case TensorFormat::fp32:
+            return {16, 16, 4, 1};
+        case TensorFormat::tf32:
+            return {16, 16, 8, 1};
+        case TensorFormat::fp16:
+        case TensorFormat::bf16:
+            return {16, 16, 16, 2};
+        case TensorFormat::int8:
+            return {16, 16, compiled_for >= 94 ? 32U : 16U, 4};
+        default:
+            return {16, 16, 32, 4};
+        }
     }
     switch (format) {
     case TensorFormat::fp64:
-        return compiled_for >= 90 ? TensorShape{16, 8, 16, 1} : TensorShape{8, 8, 4, 1};
+        return compiled_for >= 90 ? TensorShape{16, 8, 16, 1, true} : TensorShape{8, 8, 4, 1, true};
     case TensorFormat::tf32:
         return {16, 8, 8, 1};
     case TensorFormat::fp16:
@@ -83,15 +106,21 @@ constexpr TensorShape tensor_shape(TensorFormat format, int compiled_for) {
     }
 }
 
-/// Is there an instruction? Of AMD's, MFMA of CDNA2 and CDNA3 is used: tf32 and fp8 are missing.
-constexpr bool has_instruction(TensorFormat format) {
-    return !is_amd || format == TensorFormat::fp64 || format == TensorFormat::fp16 ||
-           format == TensorFormat::bf16 || format == TensorFormat::int8;
-}
-/// Compute capability that has the instruction; of AMD's, 90 is gfx90a and 94 is gfx942.
+/// The oldest compute capability with the instruction; of AMD's, 90 is gfx90a, 94 gfx942, 95 gfx950.
 constexpr int tensor_capability(TensorFormat format) {
-    if constexpr (is_amd) return 90;
-    return format == TensorFormat::fp8_e4m3 || format == TensorFormat::fp8_e5m2 ? 89 : 80;
+    using enum TensorFormat;
+    if constexpr (is_amd)
+        return format == fp8_e4m3 || format == fp8_e5m2                             ? 95
+               : format == tf32 || format == fp8_e4m3fnuz || format == fp8_e5m2fnuz ? 94
+                                                                                    : 90;
+    return format == fp8_e4m3 || format == fp8_e5m2 ? 89 : 80;
+}
+/// Has what `compiled_for` says it, too? NVIDIA has none of AMD's formats; CDNA4 has lost three of CDNA3.
+constexpr bool has_instruction(TensorFormat format, int compiled_for) {
+    using enum TensorFormat;
+    const bool is_of_cdna3 = format == fp8_e4m3fnuz || format == fp8_e5m2fnuz;
+    if constexpr (is_amd) return compiled_for == 94 || !(is_of_cdna3 || format == tf32);
+    return !is_of_cdna3 && format != fp32;
 }
 
 /// Sizes of the integers, all of which the format holds exactly, and of a call.
@@ -111,6 +140,8 @@ constexpr TensorPlan tensor_plan(TensorFormat format, bool fast_fp64) {
     switch (format) {
     case TensorFormat::fp8_e4m3:
     case TensorFormat::fp8_e5m2:
+    case TensorFormat::fp8_e4m3fnuz:
+    case TensorFormat::fp8_e5m2fnuz:
         return {.most_a = 7, .most_b = 6, .start = 100, .pairs = 512, .repeats = 16, .chains = 8};
     case TensorFormat::int8:
         return {
@@ -171,6 +202,7 @@ inline std::uint64_t element_bits(int value, TensorFormat format) {
     switch (format) {
     case TensorFormat::fp64:
         return std::bit_cast<std::uint64_t>(static_cast<double>(value));
+    case TensorFormat::fp32:
     case TensorFormat::tf32: // fp32, of which the lowest 13 bits are not looked at
         return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     case TensorFormat::fp16:
@@ -181,6 +213,10 @@ inline std::uint64_t element_bits(int value, TensorFormat format) {
         return device::encode(device::e4m3_format(), value);
     case TensorFormat::fp8_e5m2:
         return device::encode(device::e5m2_format(), value);
+    case TensorFormat::fp8_e4m3fnuz:
+        return device::encode(device::e4m3fnuz_format(), value);
+    case TensorFormat::fp8_e5m2fnuz:
+        return device::encode(device::e5m2fnuz_format(), value);
     case TensorFormat::int8:
         break;
     }

@@ -32,11 +32,12 @@ struct PrecisionName {
 };
 /// Without emulated precisions: no data sheet has a value for them.
 inline constexpr std::array precision_names{
-    PrecisionName{"fp64", "fp64"},    PrecisionName{"fp32", "fp32"},
-    PrecisionName{"tf32", "tf32"},    PrecisionName{"fp16", "fp16"},
-    PrecisionName{"bf16", "bf16"},    PrecisionName{"fp8_e4m3", "fp8"},
-    PrecisionName{"fp8_e5m2", "fp8"}, PrecisionName{"int8", "int8"},
-    PrecisionName{"mxfp8", "fp8"},    PrecisionName{"nvfp4", "fp4"},
+    PrecisionName{"fp64", "fp64"},        PrecisionName{"fp32", "fp32"},
+    PrecisionName{"tf32", "tf32"},        PrecisionName{"fp16", "fp16"},
+    PrecisionName{"bf16", "bf16"},        PrecisionName{"fp8_e4m3", "fp8"},
+    PrecisionName{"fp8_e5m2", "fp8"},     PrecisionName{"int8", "int8"},
+    PrecisionName{"fp8_e4m3fnuz", "fp8"}, PrecisionName{"fp8_e5m2fnuz", "fp8"},
+    PrecisionName{"mxfp8", "fp8"},        PrecisionName{"nvfp4", "fp4"},
 };
 
 struct Arithmetic {

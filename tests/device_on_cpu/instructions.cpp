@@ -34,6 +34,7 @@ float narrow(std::uint32_t code) {
     static const std::vector<float> numbers = numbers_of(format());
     return numbers[code];
 }
+float fp32(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 /// The lowest 13 bits are not looked at.
 float tf32(std::uint32_t bits) { return std::bit_cast<float>(bits & ~0x1fffU); }
 std::int32_t int8(std::uint32_t bits) { return static_cast<std::int8_t>(bits); }
@@ -120,7 +121,7 @@ void multiply(const std::array<void*, most_lanes>& lanes) {
 using Word = std::uint32_t;
 using Pair = std::uint64_t;
 /// In the order of device::Mma.
-constexpr std::array<WarpWork, 13> instructions{
+constexpr std::array<WarpWork, 19> instructions{
     multiply<Nvidia<16>, Word, float, 8, 1, tf32>,
     multiply<Nvidia<16>, Word, float, 16, 2, narrow<device::fp16_format>>,
     multiply<Nvidia<16>, Word, float, 16, 2, narrow<device::bf16_format>>,
@@ -133,7 +134,13 @@ constexpr std::array<WarpWork, 13> instructions{
     multiply<Amd<false>, Word, float, 16, 2, narrow<device::bf16_format>>,
     multiply<Amd<false>, Word, std::int32_t, 16, 4, int8>,
     multiply<Amd<false>, Word, std::int32_t, 32, 4, int8>,
-    multiply<Amd<true>, Pair, double, 4, 1, fp64>};
+    multiply<Amd<true>, Pair, double, 4, 1, fp64>,
+    multiply<Amd<false>, Word, float, 4, 1, fp32>,
+    multiply<Amd<false>, Word, float, 8, 1, tf32>,
+    multiply<Amd<false>, Word, float, 32, 4, narrow<device::e4m3fnuz_format>>,
+    multiply<Amd<false>, Word, float, 32, 4, narrow<device::e5m2fnuz_format>>,
+    multiply<Amd<false>, Word, float, 32, 4, narrow<device::e4m3_format>>,
+    multiply<Amd<false>, Word, float, 32, 4, narrow<device::e5m2_format>>};
 
 } // namespace
 

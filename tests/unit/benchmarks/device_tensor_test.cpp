@@ -32,6 +32,7 @@ int decoded(std::uint64_t bits, TensorFormat format) {
     switch (format) {
     case TensorFormat::fp64:
         return static_cast<int>(std::bit_cast<double>(bits));
+    case TensorFormat::fp32:
     case TensorFormat::tf32:
         return static_cast<int>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
     case TensorFormat::fp16:
@@ -42,6 +43,10 @@ int decoded(std::uint64_t bits, TensorFormat format) {
         return decoded(bits, 4, 3);
     case TensorFormat::fp8_e5m2:
         return decoded(bits, 5, 2);
+    case TensorFormat::fp8_e4m3fnuz: // half of what OCP's code says
+        return decoded(bits, 4, 3) / 2;
+    case TensorFormat::fp8_e5m2fnuz:
+        return decoded(bits, 5, 2) / 2;
     case TensorFormat::int8:
         break;
     }
@@ -86,8 +91,18 @@ TEST(DeviceTensor, registers_are_those_of_the_instruction) {
     EXPECT_EQ(tensor_shape(TensorFormat::fp64, 89).sums(), 2U);
 }
 
+TEST(DeviceTensor, formats_of_others_are_not_asked_for) {
+    for (const TensorFormat format : formats) EXPECT_TRUE(has_instruction(format, 90));
+    for (const auto format :
+         {TensorFormat::fp32, TensorFormat::fp8_e4m3fnuz, TensorFormat::fp8_e5m2fnuz})
+        EXPECT_FALSE(has_instruction(format, 94));
+}
+
 TEST(DeviceTensor, formats_hold_every_value_exactly) {
-    for (const TensorFormat format : formats) {
+    std::vector<TensorFormat> all{formats.begin(), formats.end()};
+    all.insert(all.end(),
+               {TensorFormat::fp32, TensorFormat::fp8_e4m3fnuz, TensorFormat::fp8_e5m2fnuz});
+    for (const TensorFormat format : all) {
         const TensorPlan plan = tensor_plan(format, true);
         const int most = std::max(plan.most_a, plan.most_b + 1);
         for (int value = -most; value <= most; ++value)
@@ -97,6 +112,8 @@ TEST(DeviceTensor, formats_hold_every_value_exactly) {
     EXPECT_EQ(element_bits(-2, TensorFormat::bf16), 0xc000U);
     EXPECT_EQ(element_bits(1, TensorFormat::fp8_e4m3), 0x38U);
     EXPECT_EQ(element_bits(1, TensorFormat::fp8_e5m2), 0x3cU);
+    EXPECT_EQ(element_bits(1, TensorFormat::fp8_e4m3fnuz), 0x40U);
+    EXPECT_EQ(element_bits(1, TensorFormat::fp8_e5m2fnuz), 0x40U);
     EXPECT_EQ(element_bits(-1, TensorFormat::int8), 0xffU);
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 using namespace device;
 
-constexpr NarrowFloat formats[] = {fp16_format(), bf16_format(), e4m3_format(), e5m2_format(),
+constexpr NarrowFloat formats[] = {fp16_format(), bf16_format(),     e4m3_format(),
+                                   e5m2_format(), e4m3fnuz_format(), e5m2fnuz_format(),
                                    e2m1_format()};
 
 TEST(NarrowFloat, KnownCodesAreTheNumbersOfTheirStandards) {
@@ -30,6 +31,12 @@ TEST(NarrowFloat, KnownCodesAreTheNumbersOfTheirStandards) {
     EXPECT_EQ(decode(e5m2_format(), 0x7b), 57344.0);
     EXPECT_EQ(decode(e5m2_format(), 0x01), 0x1p-16);
     EXPECT_TRUE(std::isnan(decode(e5m2_format(), 0x7c))) << "an infinity is no result";
+    EXPECT_EQ(decode(e4m3fnuz_format(), 0x40), 1.0);
+    EXPECT_EQ(decode(e4m3fnuz_format(), 0x7f), 240.0);
+    EXPECT_EQ(decode(e4m3fnuz_format(), 0x01), 0x1p-10);
+    EXPECT_EQ(decode(e5m2fnuz_format(), 0x7f), 57344.0);
+    EXPECT_TRUE(std::isnan(decode(e5m2fnuz_format(), 0x80))) << "no negative zero";
+    EXPECT_EQ(encode(e4m3fnuz_format(), -0x1p-20), 0U);
     EXPECT_EQ(decode(fp16_format(), 0x3c00), 1.0);
     EXPECT_EQ(decode(fp16_format(), 0x7bff), 65504.0);
     EXPECT_EQ(decode(bf16_format(), 0x3f80), 1.0);
