@@ -35,7 +35,7 @@ Text word_of(Text text) {
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                c == '_';
     };
-    const auto* const end = std::find_if_not(text.begin(), text.end(), is_part);
+    const auto* const end = std::ranges::find_if_not(text, is_part);
     const auto length = static_cast<std::size_t>(end - text.begin());
     return length > longest ? Text{} : text.substr(0, length);
 }

@@ -77,26 +77,29 @@ std::string read_beside(const fs::path& folder, const std::string& name, const s
     return text;
 }
 
+void read_range(Reader& from, Parameter& p) {
+    const auto& range = from.take("range");
+    if (!range.is_array() || range.size() != 2 || !range[0].is_number_integer() ||
+        !range[1].is_number_integer())
+        throw Problem{joined(from.at("range"), ": expected two whole numbers")};
+    p.kind = Parameter::Kind::integer;
+    p.low = range[0].get<std::int64_t>();
+    p.high = range[1].get<std::int64_t>();
+    for (const auto& symbol : p.choices)
+        if (symbol != "one" && symbol != "all")
+            throw Problem{joined(from.at("choices"), ": beside numbers there are one and all")};
+}
+
 Parameter read_parameter(Reader& from) {
     Parameter p{.name = from.text("name"), .help = from.text("help")};
     if (!is_name(p.name))
         throw Problem{joined(from.at(), ": \"", p.name, "\" should be snake_case")};
     p.unit = from.text("unit", "");
     if (from.has("choices")) p.choices = from.texts("choices");
-    if (from.has("range")) {
-        const auto& range = from.take("range");
-        if (!range.is_array() || range.size() != 2 || !range[0].is_number_integer() ||
-            !range[1].is_number_integer())
-            throw Problem{joined(from.at("range"), ": expected two whole numbers")};
-        p.kind = Parameter::Kind::integer;
-        p.low = range[0].get<std::int64_t>();
-        p.high = range[1].get<std::int64_t>();
-        for (const auto& symbol : p.choices)
-            if (symbol != "one" && symbol != "all")
-                throw Problem{joined(from.at("choices"), ": beside numbers there are one and all")};
-    } else if (p.choices.empty()) {
+    if (from.has("range"))
+        read_range(from, p);
+    else if (p.choices.empty())
         p.kind = Parameter::Kind::text;
-    }
     const auto& defaults = from.take("defaults");
     if (!defaults.is_array() || defaults.empty())
         throw Problem{joined(from.at("defaults"), ": expected a list of values")};
@@ -200,7 +203,7 @@ Check read_check(Reader& from) {
         check.near = read_where(other);
         other.done();
         check.within = from.number("within");
-        if (!(check.within > 0 && check.within < 1))
+        if (check.within <= 0 || check.within >= 1)
             throw Problem{joined(from.at("within"), ": expected a share between 0 and 1")};
     }
     const bool has_range = check.at_least || check.at_most;
@@ -303,15 +306,15 @@ private:
     std::set<std::string> names_;
 };
 
-void check_references(const Description& d) {
-    const Placeholders known{d};
-    const auto find = [&](const std::string& name) -> const Parameter& {
-        const auto found = std::ranges::find(d.parameters, name, &Parameter::name);
-        if (found == d.parameters.end()) throw Problem{joined("there is no parameter ", name)};
-        return *found;
-    };
+const Parameter& parameter_of(const Description& d, const std::string& name) {
+    const auto found = std::ranges::find(d.parameters, name, &Parameter::name);
+    if (found == d.parameters.end()) throw Problem{joined("there is no parameter ", name)};
+    return *found;
+}
+
+void check_words(const Description& d, const Placeholders& known) {
     for (const auto& word : d.words) {
-        const auto& of = find(word.of);
+        const auto& of = parameter_of(d, word.of);
         for (const auto& choice : of.choices)
             if (!word.values.contains(choice) && !word.values.contains("*"))
                 throw Problem{joined("words/", word.name, ": says nothing for ", choice)};
@@ -319,7 +322,9 @@ void check_references(const Description& d) {
             throw Problem{joined("words/", word.name, ": says nothing for other values (\"*\")")};
         for (const auto& [value, texts] : word.values) known.check(texts, "words/" + word.name);
     }
-    if (!d.scratch_in.empty()) static_cast<void>(find(d.scratch_in));
+}
+
+void check_commands(const Description& d, const Placeholders& known) {
     for (const auto* commands : {&d.prepare, &d.inspect})
         for (const auto& command : *commands) known.check(command, "a command");
     known.check(d.command, "command");
@@ -330,15 +335,22 @@ void check_references(const Description& d) {
     for (const auto& [name, setting] : d.environment) known.check(setting, "environment");
     for (const auto& server : d.servers) {
         known.check(server.command, "server");
-        if (server.when) static_cast<void>(find(server.when->parameter));
+        if (server.when) static_cast<void>(parameter_of(d, server.when->parameter));
     }
+}
+
+void check_references(const Description& d) {
+    const Placeholders known{d};
+    check_words(d, known);
+    check_commands(d, known);
+    if (!d.scratch_in.empty()) static_cast<void>(parameter_of(d, d.scratch_in));
     const bool launches = std::ranges::count(d.command, "{launch}") > 0;
     if (launches != !d.team.empty())
         throw Problem{"team: names the parameter of the processes that {launch} starts"};
-    if (launches && std::ranges::count(find(d.team).choices, "all") == 0)
+    if (launches && std::ranges::count(parameter_of(d, d.team).choices, "all") == 0)
         throw Problem{joined("team: ", d.team, " should be a number that may be all")};
     if (d.direct_io) {
-        static_cast<void>(find(d.direct_io->parameter));
+        static_cast<void>(parameter_of(d, d.direct_io->parameter));
         if (d.scratch_in.empty()) throw Problem{"direct_io: there is no scratch_in"};
     }
     for (const auto& metric : d.metrics) {
@@ -352,10 +364,7 @@ void check_references(const Description& d) {
     }
 }
 
-Description read(Reader& root, const fs::path& folder) {
-    Description d;
-    if (root.text("schema") != schema_name)
-        throw Problem{joined("its schema should be ", schema_name)};
+void read_identity(Reader& root, Description& d) {
     d.id = root.text("id");
     const auto dot = d.id.find('.');
     if (dot == d.id.npos || !is_name(d.id.substr(0, dot)) || !is_name(d.id.substr(dot + 1)))
@@ -365,6 +374,44 @@ Description read(Reader& root, const fs::path& folder) {
     d.version = static_cast<std::uint32_t>(version);
     d.place = root.text("place", "host");
     if (d.place != "host" && d.place != "cuda") throw Problem{"place: expected host or cuda"};
+}
+
+void read_environment(Reader& root, Description& d) {
+    if (!root.has("environment")) return;
+    const auto& variables = root.take("environment");
+    if (!variables.is_object()) throw Problem{"environment: expected an object"};
+    for (const auto& item : variables.items()) {
+        if (item.key().empty() || item.key().find('=') != std::string::npos)
+            throw Problem{joined("environment: \"", item.key(), "\" is no name of a variable")};
+        d.environment[item.key()] = Reader::text_of(item.value(), "environment");
+    }
+}
+
+void read_exit_codes(Reader& root, Description& d) {
+    if (!root.has("exit_codes")) return;
+    d.exit_codes.clear();
+    const auto& codes = root.take("exit_codes");
+    if (!codes.is_array() || codes.empty() ||
+        !std::ranges::all_of(codes, [](const Json& code) { return code.is_number_integer(); }))
+        throw Problem{"exit_codes: expected a list of numbers"};
+    for (const auto& code : codes) d.exit_codes.push_back(code.get<int>());
+}
+
+void read_metrics(Reader& root, Description& d) {
+    root.each("metrics", [&](Reader& one) { d.metrics.push_back(read_metric(one)); });
+    if (d.metrics.empty() || d.metrics.front().is_optional)
+        throw Problem{"metrics: the first is the primary one, and must be there"};
+    std::set<std::string_view> names;
+    for (const auto& metric : d.metrics)
+        if (!names.insert(metric.name).second)
+            throw Problem{joined("metrics: ", metric.name, " is given twice")};
+}
+
+Description read(Reader& root, const fs::path& folder) {
+    Description d;
+    if (root.text("schema") != schema_name)
+        throw Problem{joined("its schema should be ", schema_name)};
+    read_identity(root, d);
     d.question = root.text("question");
     d.method = root.text("method");
     d.caveats = root.text("caveats");
@@ -390,33 +437,12 @@ Description read(Reader& root, const fs::path& folder) {
     for (const std::string key : {"server", "partner"})
         if (root.has(key)) d.servers.push_back(read_server(root.object(key), key == "partner"));
     d.team = root.text("team", "");
-    if (root.has("environment")) {
-        const auto& variables = root.take("environment");
-        if (!variables.is_object()) throw Problem{"environment: expected an object"};
-        for (const auto& item : variables.items()) {
-            if (item.key().empty() || item.key().find('=') != std::string::npos)
-                throw Problem{joined("environment: \"", item.key(), "\" is no name of a variable")};
-            d.environment[item.key()] = Reader::text_of(item.value(), "environment");
-        }
-    }
+    read_environment(root, d);
     d.time_limit = root.number("time_limit");
-    if (!(d.time_limit > 0 && d.time_limit <= longest_limit))
+    if (d.time_limit <= 0 || d.time_limit > longest_limit)
         throw Problem{"time_limit: expected seconds, at most a day"};
-    if (root.has("exit_codes")) {
-        d.exit_codes.clear();
-        const auto& codes = root.take("exit_codes");
-        if (!codes.is_array() || codes.empty() ||
-            !std::ranges::all_of(codes, [](const Json& code) { return code.is_number_integer(); }))
-            throw Problem{"exit_codes: expected a list of numbers"};
-        for (const auto& code : codes) d.exit_codes.push_back(code.get<int>());
-    }
-    root.each("metrics", [&](Reader& one) { d.metrics.push_back(read_metric(one)); });
-    if (d.metrics.empty() || d.metrics.front().is_optional)
-        throw Problem{"metrics: the first is the primary one, and must be there"};
-    std::set<std::string_view> names;
-    for (const auto& metric : d.metrics)
-        if (!names.insert(metric.name).second)
-            throw Problem{joined("metrics: ", metric.name, " is given twice")};
+    read_exit_codes(root, d);
+    read_metrics(root, d);
     root.each("checks", [&](Reader& one) { d.checks.push_back(read_check(one)); });
     if (d.checks.empty()) throw Problem{"checks: no value without a check"};
     root.done();

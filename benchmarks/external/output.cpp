@@ -242,11 +242,10 @@ bool is_equal(const std::string& text, const std::string& wanted) try {
 
 Finding in_range(double value, const Check& check) {
     Finding finding{.holds = true};
-    if ((check.at_least && value < *check.at_least) || (check.at_most && value > *check.at_most))
-        finding = {.holds = false,
-                   .said = check.at_most && value > *check.at_most
-                               ? joined(value, " is above ", *check.at_most)
-                               : joined(value, " is below ", *check.at_least)};
+    if (check.at_least && value < *check.at_least)
+        finding = {.holds = false, .said = joined(value, " is below ", *check.at_least)};
+    if (check.at_most && value > *check.at_most)
+        finding = {.holds = false, .said = joined(value, " is above ", *check.at_most)};
     if (check.at_most && *check.at_most > 0 &&
         (!check.at_least || *check.at_least == -*check.at_most))
         finding.share = std::abs(value) / *check.at_most;
@@ -292,7 +291,7 @@ void spoil(Outputs& outputs, const Check& check) {
         wrong = other == 0 ? 1 : other / (1 - (check.within * (1 + over)));
     } else if (check.at_most) {
         wrong = *check.at_most + (over * std::max(std::abs(*check.at_most), over));
-    } else {
+    } else if (check.at_least) {
         wrong = *check.at_least - (over * std::max(std::abs(*check.at_least), over));
     }
     replace(outputs, check.where, joined(wrong));

@@ -81,6 +81,7 @@ std::vector<std::string> environment_of(const Command& command) {
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
     std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
     for (const auto& text : texts)
         pointers.push_back(const_cast<char*>(text.c_str())); // execve(2) changes nothing
     pointers.push_back(nullptr);
@@ -105,7 +106,7 @@ struct Child {
         ::setpgid(0, 0);
         ::prctl(PR_SET_PDEATHSIG, death);
         if (::getppid() != parent) ::_exit(127);
-        ::dup2(input, STDIN_FILENO);
+        ::dup2(input, STDIN_FILENO); // NOLINT(clang-analyzer-unix.StdCLibraryFunctions): it is open
         ::dup2(output, STDOUT_FILENO);
         ::dup2(errors, STDERR_FILENO);
         constexpr unsigned cloexec = 1U << 2U; // CLOSE_RANGE_CLOEXEC

@@ -27,7 +27,7 @@ constexpr double team_patience = 30;
 
 std::string text_of(const Parameter& parameter, const assay_value& value, int all) {
     if (value.kind == ASSAY_INTEGER) return std::to_string(value.integer);
-    const std::string text{value.text};
+    std::string text{value.text};
     if (parameter.kind != Parameter::Kind::integer) return text;
     return std::to_string(text == "all" ? all : 1);
 }
@@ -113,6 +113,36 @@ int free_port() {
     return ntohs(address.sin_port);
 }
 
+/// Is there room for what it writes?
+Fit fits_space(const Description& description, const Fill& fill) {
+    if (description.space.empty()) return Fit::yes();
+    const auto base = scratch_base(description, fill);
+    struct statvfs space{};
+    if (::statvfs(base.c_str(), &space) != 0)
+        return Fit::no("cannot use ", base.string(), ": ", std::system_category().message(errno));
+    const double wanted = number_of(fill.text(description.space), "space");
+    const double free = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
+    constexpr double reserve = 1.05; // what the file system keeps for itself
+    return Fit::needs(wanted * reserve <= free, wanted, " bytes in ", base.string(), ", which has ",
+                      free);
+}
+
+Fit fits_version(const Description& description, const std::string& name,
+                 const std::string& program) {
+    const auto& least = description.program_version.least;
+    if (least.empty()) return Fit::yes();
+    const auto version = version_of(description, program);
+    return Fit::needs(!is_below(version, least), name, " ", least, ", here is ", version);
+}
+
+Fit fits_direct_io(const Description& description, const Fill& fill) {
+    if (!description.direct_io ||
+        fill.value(description.direct_io->parameter) != description.direct_io->value)
+        return Fit::yes();
+    const auto why = why_no_direct_io(scratch_base(description, fill));
+    return why.empty() ? Fit::yes() : Fit::no("not applicable: ", why);
+}
+
 Fit fits(const Description& description, const assay_value* values, const Machine& machine) {
     const auto fill = fill_of(description, values, machine);
     const auto name = fill.text(description.program);
@@ -131,31 +161,10 @@ Fit fits(const Description& description, const assay_value* values, const Machin
         given.push_back(fill.value(parameter.name));
     if (const auto why = why_not_touched(given); !why.empty())
         return Fit::no("not applicable: ", why);
-    if (!description.program_version.least.empty()) {
-        const auto version = version_of(description, program);
-        if (is_below(version, description.program_version.least))
-            return Fit::no("needs ", name, " ", description.program_version.least, ", here is ",
-                           version);
-    }
+    if (auto fit = fits_version(description, name, program); !fit) return fit;
     if (auto fit = fits_team(description, fill, machine); !fit) return fit;
-    if (description.direct_io &&
-        fill.value(description.direct_io->parameter) == description.direct_io->value)
-        if (const auto why = why_no_direct_io(scratch_base(description, fill)); !why.empty())
-            return Fit::no("not applicable: ", why);
-    if (!description.space.empty()) {
-        const auto base = scratch_base(description, fill);
-        struct statvfs space{};
-        if (::statvfs(base.c_str(), &space) != 0)
-            return Fit::no("cannot use ", base.string(), ": ",
-                           std::system_category().message(errno));
-        const double wanted = number_of(fill.text(description.space), "space");
-        const double free =
-            static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
-        constexpr double reserve = 1.05; // what the file system keeps for itself
-        if (wanted * reserve > free)
-            return Fit::no("needs ", wanted, " bytes in ", base.string(), ", which has ", free);
-    }
-    return Fit::yes();
+    if (auto fit = fits_direct_io(description, fill); !fit) return fit;
+    return fits_space(description, fill);
 }
 
 ToolCase::ToolCase(const Description& description, const assay_value* values,
@@ -169,19 +178,7 @@ ToolCase::ToolCase(const Description& description, const assay_value* values,
     if (!description.servers.empty()) fill_.set("port", std::to_string(free_port()));
     for (const auto& metric : description.metrics) metrics_.push_back(fill_.metric(metric));
     for (const auto& check : description.checks) checks_.push_back(fill_.check(check));
-    const auto add = [&](const Where& where) {
-        if (!is_stream(where.in)) files_.push_back(where.in);
-    };
-    for (const auto& metric : metrics_) {
-        add(metric.where);
-        if (metric.unit_at) add(*metric.unit_at);
-    }
-    for (const auto& check : checks_) {
-        add(check.where);
-        if (check.near) add(*check.near);
-    }
-    std::ranges::sort(files_);
-    files_.erase(std::ranges::unique(files_).begin(), files_.end());
+    find_files();
 
     context.setting("program", program_);
     if (!description.program_version.command.empty())
@@ -195,6 +192,23 @@ ToolCase::ToolCase(const Description& description, const assay_value* values,
             context.setting(parameter.name.c_str(),
                             number_of(fill_.value(parameter.name), parameter.name));
     prepare();
+}
+
+/// The files that values and checks are looked for in.
+void ToolCase::find_files() {
+    const auto add = [&](const Where& where) {
+        if (!is_stream(where.in)) files_.push_back(where.in);
+    };
+    for (const auto& metric : metrics_) {
+        add(metric.where);
+        if (metric.unit_at) add(*metric.unit_at);
+    }
+    for (const auto& check : checks_) {
+        add(check.where);
+        if (check.near) add(*check.near);
+    }
+    std::ranges::sort(files_);
+    files_.erase(std::ranges::unique(files_).begin(), files_.end());
 }
 
 /// Every host answers, or it is said now and not after the limit of a run that takes hours.

@@ -45,6 +45,7 @@ private:
     /// Arguments that are started by a launcher.
     Command launched(const Launch& launch, const Arguments& arguments, double limit) const;
     void prepare();
+    void find_files();
     void join_team(const Context& context);
     const Server* server() const;
     void start_server();

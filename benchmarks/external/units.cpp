@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "external/description.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 namespace assay::external {
 namespace {
@@ -54,13 +56,10 @@ Unit unit_of(std::string_view text) {
     for (const auto& unit : known) {
         if (!text.ends_with(unit.written)) continue;
         const auto prefix = text.substr(0, text.size() - unit.written.size());
-        const auto find_in = [&](const auto& list) -> const Scale* {
-            for (const auto& scale : list)
-                if (scale.prefix == prefix) return &scale;
-            return nullptr;
-        };
-        const Scale* const scale = unit.is_small ? find_in(small_scales) : find_in(scales);
-        if (scale != nullptr)
+        const std::span<const Scale> list =
+            unit.is_small ? std::span<const Scale>{small_scales} : std::span<const Scale>{scales};
+        const auto scale = std::ranges::find(list, prefix, &Scale::prefix);
+        if (scale != list.end())
             return {.base = std::string{unit.base}, .factor = unit.factor * scale->factor};
     }
     throw Problem{"the unit \"" + std::string{text} +

@@ -244,6 +244,7 @@ HWY_INLINE void add_last(const float* weights, const T* values, std::size_t rows
 
 /// Softmax over a block, as in attend_rows(): scores, row by row those of all queries, become weights.
 template <std::size_t queries>
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): loops over queries and lanes
 HWY_INLINE void weigh(float* scores, std::size_t count, std::size_t size, Attended* states,
                       float* sums) {
     const Floats d;

@@ -38,7 +38,7 @@ std::string others_of(const Trial& trial, Name&& name) {
 /// Does the work once with each candidate in turns, by `run(i)`. A later candidate must be clearly faster than
 /// earlier ones, so that every process makes the same choice.
 template <class Run>
-Trial try_in_turns(std::size_t candidates, Run&& run) {
+Trial try_in_turns(std::size_t candidates, Run&& run) { // NOLINT: rounds of turns
     const double enough = std::max(0.15, 0.03 * static_cast<double>(candidates)); // seconds
     constexpr double shortest_pass = 100e-6; // seconds; the clock is read in 50 ns
     constexpr double clearly = 0.97;         // of the time: equal passes differ by 1 or 2%
