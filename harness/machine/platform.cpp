@@ -75,6 +75,21 @@ std::vector<record::PowerLimit> power_limits(const Files& files) {
     return limits;
 }
 
+/// As telemetry/host_sensors reads it; containers hide what is behind the names of zones.
+std::string energy_unread(const Files& files) {
+    const fs::path zones = "/sys/class/powercap";
+    bool is_hidden = false;
+    for (const auto& name : files.names(zones)) {
+        if (!name.starts_with("intel-rapl:")) continue;
+        if (files.line(zones / name / "name").starts_with("package") &&
+            files.number(zones / name / "energy_uj"))
+            return {};
+        is_hidden = true;
+    }
+    if (is_hidden) return "not_permitted";
+    return files.exists(cpus) ? "no_counter" : "";
+}
+
 // --- memory modules -------------------------------------------------------------------------------
 
 /// A structure of the firmware's table (SMBIOS, DSP0134, 6.1): its fixed part, then its texts.
@@ -451,6 +466,7 @@ record::Platform read_platform(const Files& files, const FirmwareOf& firmware_of
     platform.boost = boost(files);
     platform.smt = files.line(cpus / "smt" / "control");
     platform.power_limits = power_limits(files);
+    platform.energy_unread = energy_unread(files);
     add_memory(files, platform);
     platform.storage = storage(files);
     platform.network = network(files, firmware_of);

@@ -90,6 +90,8 @@ struct Platform {
     std::optional<bool> boost; ///< clocks above the nominal one
     std::string smt;           ///< "on", "off", "notsupported", ...
     std::vector<PowerLimit> power_limits;
+    std::string
+        energy_unread; ///< why the host's energy is not known: "no_counter", "not_permitted"
     std::vector<MemoryModules> memory_modules;
     std::optional<int> memory_slots;
     std::optional<int> memory_channels;      ///< with a module

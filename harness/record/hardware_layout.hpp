@@ -85,6 +85,7 @@ void each_field(Visit&& visit, Maybe<Platform> auto& platform) {
     visit("boost", platform.boost);
     visit("smt", platform.smt);
     visit("power_limits", platform.power_limits);
+    visit("energy_unread", platform.energy_unread);
     visit("memory_modules", platform.memory_modules);
     visit("memory_slots", platform.memory_slots);
     visit("memory_channels", platform.memory_channels);

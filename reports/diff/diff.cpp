@@ -79,6 +79,7 @@ constexpr std::array rules{
     Rule{"platform.boost", setting, true},
     Rule{"platform.smt", setting, true},
     Rule{"platform.power_limits", setting, true},
+    Rule{"platform.energy_unread", environment, false, Kind::nature},
     Rule{"platform.clock_limit_hz", setting, true},
     Rule{"platform.clock_most_hz", hardware, true},
     Rule{"platform.numa_balancing", setting, true},

@@ -167,6 +167,11 @@ std::string clocks_in_words(const record::Platform& platform) {
                                                         : say<text::facts::smt>(platform.smt)});
 }
 
+std::string energy_in_words(const record::Platform& platform) {
+    if (platform.energy_unread == "no_counter") return say<text::facts::no_energy>();
+    return platform.energy_unread == "not_permitted" ? say<text::facts::energy_of_root>() : "";
+}
+
 std::string modules_in_words(const record::Platform& platform) {
     std::vector<std::string> parts;
     for (const auto& kind : platform.memory_modules) {
@@ -267,6 +272,7 @@ std::vector<Fact> machine_facts(const Machine& machine) {
     add<text::facts::memory_modules>(facts, modules_in_words(machine.platform));
     add<text::facts::clock_control>(facts, clocks_in_words(machine.platform));
     add<text::facts::power_limits>(facts, power_limits_in_words(machine.platform));
+    add<text::facts::energy>(facts, energy_in_words(machine.platform));
     add<text::facts::firmware>(facts, firmware_in_words(machine.platform));
     add<text::facts::system>(facts, machine.system);
     add<text::facts::provider>(facts, where(machine));

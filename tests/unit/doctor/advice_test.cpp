@@ -79,6 +79,8 @@ TEST(Advice, EachFactHasItsCodeAndAction) {
         {"governor", set([](auto& p) { p.governor = "powersave"; })},
         {"boost_off", set([](auto& p) { p.boost = false; })},
         {"clock_limited", set([](auto& p) { p.clock_limit_hz = 2e9, p.clock_most_hz = 3e9; })},
+        {"energy_absent", set([](auto& p) { p.energy_unread = "no_counter"; })},
+        {"energy_unread", set([](auto& p) { p.energy_unread = "not_permitted"; })},
         {"huge_pages_off", [](auto& m) { m.huge_pages = "never"; }},
         {"numa_balancing", set([](auto& p) { p.numa_balancing = true; })},
         {"swap_used", set([](auto& p) { p.swap_used_bytes = std::int64_t{1} << 36U; })},

@@ -72,6 +72,20 @@ TEST(Platform, ClocksPowerAndFirmware) {
     EXPECT_EQ(read_platform(scratch.files()).clock_most_hz, 3.5e9);
 }
 
+TEST(Platform, WhyTheHostsEnergyIsNotKnown) {
+    const Scratch scratch;
+    const auto why = [&] { return read_platform(scratch.files()).energy_unread; };
+    scratch.write("/sys/devices/system/cpu/present", "0-71\n");
+    EXPECT_EQ(why(), "no_counter") << "as on Arm";
+    const std::string zone = "/sys/class/powercap/intel-rapl:0/";
+    scratch.write(zone + "enabled", "1\n");
+    EXPECT_EQ(why(), "not_permitted") << "a container hides what is behind the name";
+    scratch.write(zone + "name", "package-0\n");
+    EXPECT_EQ(why(), "not_permitted");
+    scratch.write(zone + "energy_uj", "123456789\n");
+    EXPECT_EQ(why(), "");
+}
+
 TEST(Platform, HowTheKernelIsSet) {
     const Scratch scratch;
     scratch.write("/proc/sys/kernel/numa_balancing", "1\n");

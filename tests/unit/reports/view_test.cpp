@@ -118,6 +118,25 @@ TEST(View, SaysHowTheMachineIsSet) {
     EXPECT_THAT(hosts->text, HasSubstr("node1 ("));
 }
 
+TEST(View, SaysWhyThereIsNoEnergyOfTheHost) {
+    auto run = test::golden_run();
+    const auto text = [&](const char* key) {
+        const auto report = make_report(run);
+        const auto fact = std::ranges::find(report.machine, key, &Fact::key);
+        return fact == report.machine.end() ? "" : fact->text;
+    };
+    EXPECT_EQ(text("Processor energy"), "");
+    run.machine.platform.energy_unread = "no_counter";
+    EXPECT_EQ(text("Processor energy"), "no counter (RAPL)");
+    use_language(Language::zh);
+    EXPECT_EQ(text("Processor energy"), "无能耗计数器");
+    use_language(Language::en);
+    run.machine.platform.energy_unread = "not_permitted";
+    EXPECT_EQ(text("Processor energy"), "readable by root only (RAPL)");
+    run.machine.platform.energy_unread = "of another version";
+    EXPECT_EQ(text("Processor energy"), "");
+}
+
 TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
     auto run = test::golden_run();
     auto& c = case_named(run, fp64);
