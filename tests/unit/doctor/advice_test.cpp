@@ -106,6 +106,12 @@ TEST(Advice, EachFactHasItsCodeAndAction) {
         {"port_down", set([](auto& p) { p.network[0].state = "down"; })},
         {"port_slow", set([](auto& p) { p.network[1].bytes_per_second = 25e9; })},
         {"mtu_small", set([](auto& p) { p.network[1].mtu = 1500; })},
+        {"bond_degraded", set([](auto& p) {
+             p.bonds = {{.mode = "802.3ad", .members = {"eth0", "eth1"}, .active = {"eth0"}},
+                        {.mode = "active-backup", .members = {"a", "b"}, .active = {"a"}}};
+         })},
+        {"bond_degraded",
+         set([](auto& p) { p.bonds = {{.mode = "active-backup", .members = {"a", "b"}}}; })},
         {"virtual_machine", [](auto& m) { m.virtualization = "kvm"; }},
         {"threads_share_cores", [](auto& m) { m.usable_threads = 128; }},
         {"few_cores", [](auto& m) { m.usable_cores = m.usable_threads = 32; }},

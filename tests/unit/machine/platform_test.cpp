@@ -256,6 +256,36 @@ TEST(Platform, NetworkCards) {
                                                 .link_layer = "InfiniBand"}));
 }
 
+TEST(Platform, PartsOfACardStandForItWhereItIsNotShown) {
+    const Scratch scratch;
+    const auto pci = scratch.root() / "sys/devices/pci0000:40";
+    const auto plug = [&](const char* name, const char* address) {
+        std::filesystem::create_directories(pci / address);
+        std::filesystem::create_directories(scratch.root() / "sys/class/net" / name);
+        std::filesystem::create_directory_symlink(pci / address, scratch.root() / "sys/class/net" /
+                                                                     name / "device");
+    };
+    plug("eth0v3", "0000:41:00.3");
+    std::filesystem::create_directories(pci / "0000:41:00.0");
+    std::filesystem::create_directory_symlink("../0000:41:00.0", pci / "0000:41:00.3/physfn");
+    EXPECT_THAT(read_platform(scratch.files()).network,
+                ElementsAre(record::NetworkCard{.name = "eth0v3",
+                                                .address = "0000:41:00.3",
+                                                .physical_function = "0000:41:00.0"}))
+        << "in a container";
+    plug("eth0", "0000:41:00.0");
+    scratch.write("/sys/devices/pci0000:40/0000:41:00.0/net/eth0/mtu", "1500\n");
+    scratch.write("/sys/devices/pci0000:40/0000:41:00.0/sriov_numvfs", "8\n");
+    const record::NetworkCard whole{
+        .name = "eth0", .address = "0000:41:00.0", .virtual_functions = 8};
+    EXPECT_THAT(read_platform(scratch.files()).network, ElementsAre(whole));
+    for (const char* const text : {"0", "-1", "99999999999", "many"}) {
+        scratch.write("/sys/devices/pci0000:40/0000:41:00.0/sriov_numvfs", text);
+        EXPECT_EQ(read_platform(scratch.files()).network.at(0).virtual_functions, std::nullopt)
+            << text;
+    }
+}
+
 // --- links ----------------------------------------------------------------------------------------
 
 /// A PCI Express port of this type (6: the lower one of a switch) whose ACS has this control word.
