@@ -225,7 +225,10 @@ double NcclGroup::end() {
         tell_failure();
         throw;
     }
-    if (!seen_) seen_ = read_nccl_log(log_.text());
+    if (!seen_) {
+        seen_ = read_nccl_log(log_.text());
+        recall_plugins(*seen_);
+    }
     log_.forget();
     return slowest;
 }
@@ -282,6 +285,8 @@ Check NcclGroup::prove(Check check) const {
     if (!seen_->algorithm.empty()) context_.setting("nccl.algorithm", seen_->algorithm);
     if (!seen_->protocol.empty()) context_.setting("nccl.protocol", seen_->protocol);
     if (!seen_->kernel.empty()) context_.setting("nccl.kernel", seen_->kernel);
+    if (const auto plugin = net_plugin_of(*seen_); !plugin.empty())
+        context_.setting("net_plugin", plugin);
     if (seen_->channels > 0) context_.setting("nccl.channels", seen_->channels);
     // Bus bandwidth may exceed what a device's links carry where the switch does a part of the work.
     const bool by_switch = seen_->algorithm.starts_with("NVLS") || !seen_->kernel.empty();

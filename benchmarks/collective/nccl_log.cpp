@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 namespace assay::collective {
 namespace {
@@ -129,6 +130,40 @@ void read_choice(Text line, NcclLog& log) {
         log.channels = *last - *first + 1;
 }
 
+/// The name of a plugin, of its release or of a provider; nothing where it is none.
+std::string plain(Text text) {
+    constexpr std::size_t longest = 40;
+    const auto is_odd = [](char c) {
+        return word_of({&c, 1}).empty() && c != ' ' && c != '.' && c != '-';
+    };
+    const bool is_name = !text.empty() && text.size() <= longest && text.front() != ' ' &&
+                         text.back() != ' ' && std::none_of(text.begin(), text.end(), is_odd);
+    return std::string{is_name ? text : Text{}};
+}
+Text first_word(Text text) { return text.substr(0, text.find_first_of(" ,(")); }
+
+/// "NET/Plugin: Loaded net plugin AWS Libfabric (v8)", "NET/OFI Initializing aws-ofi-nccl 1.16.2",
+/// "NET/OFI Selected provider is efa, fabric is efa (found 1 nics)", "Using network AWS Libfabric"
+void read_network(Text line, NcclLog& log) {
+    constexpr std::size_t most = 8;
+    auto& plugins = log.plugins;
+    if (const auto loaded = after(line, "NET/Plugin: Loaded net plugin ")) {
+        const auto version = loaded->rfind(" (v");
+        auto name = plain(loaded->substr(0, version));
+        if (name.empty() || plugins.loaded.size() == most) return;
+        auto interface = version == Text::npos ? Text{} : word_of(loaded->substr(version + 2));
+        plugins.loaded.push_back({std::move(name), std::string{interface}});
+    } else if (line.starts_with("Using network ")) {
+        log.network = plain(line.substr(Text{"Using network "}.size()));
+    } else if (const auto release = after(line, "NET/OFI Initializing aws-ofi-nccl ")) {
+        const auto number = plain(first_word(*release));
+        if (!number.empty()) plugins.release = joined("aws-ofi-nccl ", number);
+    } else if (line.starts_with("NET/OFI Selected ")) {
+        auto provider = after(line, "rovider is "); // "Provider" in older releases
+        if (provider) plugins.provider = plain(first_word(*provider));
+    }
+}
+
 bool is_nvlink(Text link) { return link == "NVL" || link == "NVB"; }
 
 struct Named {
@@ -176,6 +211,8 @@ NcclLog read_nccl_log(Text text) {
             read_connection(*line, log.connections);
         else if (line->starts_with("Pattern "))
             read_pattern(*line, log);
+        else if (line->starts_with("NET/") || line->starts_with("Using network "))
+            read_network(*line, log);
         else if (!read_kernel(*line, log))
             read_choice(*line, log);
     }
@@ -189,6 +226,30 @@ std::string path_of(const NcclLog& log) {
                    {seen.rdma, seen.direct ? "rdma (to device memory)" : "rdma"},
                    {seen.socket, "tcp"},
                    {seen.other, "another network"}});
+}
+
+void recall_plugins(NcclLog& log) {
+    static NetPlugins known;
+    if (!log.plugins.loaded.empty()) known = log.plugins;
+    log.plugins = known;
+}
+
+std::string net_plugin_of(const NcclLog& log) {
+    const Connections& seen = log.connections;
+    const auto& loaded = log.plugins.loaded;
+    const auto by_name = std::find_if(loaded.begin(), loaded.end(), [&](const auto& plugin) {
+        return plugin.name == log.network;
+    });
+    const bool is_internal = log.network.empty() || log.network == "IB" || log.network == "Socket";
+    if (!(seen.rdma || seen.socket || seen.other) || (is_internal && by_name == loaded.end()))
+        return {};
+    std::string text = log.network;
+    // Some have another name once they are initialised.
+    const auto one = by_name == loaded.end() && loaded.size() == 1 ? loaded.begin() : by_name;
+    if (one != loaded.end() && !one->interface.empty()) text.append(" ").append(one->interface);
+    for (const auto& more : {log.plugins.release, log.plugins.provider})
+        if (!more.empty()) text.append(", ").append(more);
+    return text;
 }
 
 Links links_of(const NcclLog& log) {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::collective {
 
@@ -28,6 +29,17 @@ struct Connections {
     bool any() const { return peer || shared || rdma || socket || other; }
 };
 
+/// What is said of plugins for networks once in a process, however many communicators it makes.
+struct NetPlugins {
+    struct Loaded {
+        std::string name;      ///< "AWS Libfabric", "IBext"
+        std::string interface; ///< between NCCL and it: "v8"
+    };
+    std::vector<Loaded> loaded; ///< 8 at most
+    std::string release;        ///< "aws-ofi-nccl 1.16.2"; "" not told
+    std::string provider;       ///< of libfabric: "efa", "tcp"; "" not told
+};
+
 struct NcclLog {
     Connections connections;
     std::string link;      ///< of the ring between devices: "NVL", "PIX", "SYS"; "" unknown
@@ -36,6 +48,9 @@ struct NcclLog {
     int channels = 0;      ///< of the last call; 0: unknown
     std::string
         kernel; ///< of the last call, where it was one for symmetric buffers; then no algorithm
+    std::string
+        network; ///< that was chosen between machines: "IB", "Socket", a plugin's; "" unknown
+    NetPlugins plugins;
 };
 
 NcclLog read_nccl_log(std::string_view text);
@@ -44,6 +59,11 @@ NcclLog read_nccl_log(std::string_view text);
 std::string path_of(const NcclLog& log);
 /// The same for the program, which has limits of some.
 Links links_of(const NcclLog& log);
+
+/// Adds what the process was told before: a second communicator's log says nothing of plugins.
+void recall_plugins(NcclLog& log);
+/// "AWS Libfabric v8, aws-ofi-nccl 1.16.2, efa" where a plugin carried messages, otherwise "".
+std::string net_plugin_of(const NcclLog& log);
 
 /// Empty, or how the log contradicts what was asked for.
 std::string contradiction(const NcclChoice& asked, const NcclLog& log);

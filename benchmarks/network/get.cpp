@@ -18,7 +18,8 @@ struct Get {
         .caveats =
             "The buffers are reused: messages that fit in a cache come from there. Over TCP "
             "the library sends the data as messages, and the remote processor takes part. Ranks on "
-            "one machine map each other's memory: a get is a copy by the reader.",
+            "one machine map each other's memory: a get is a copy by the reader. "
+            "Over a bond a pair has one member's rate, except in mode balance-rr.",
         .headline = "bandwidth",
         .place = place_of_data,
         .bound = Bound::network,

@@ -147,6 +147,21 @@ void show_processor(Page& page, const record::Machine& m) {
                             (m.huge_pages.empty() ? "not known" : m.huge_pages));
 }
 
+std::string parts_text(const record::NetworkCard& card) {
+    if (!card.physical_function.empty())
+        return fmt::format("a virtual function of {}", card.physical_function);
+    if (!card.virtual_functions) return {};
+    return fmt::format("{} virtual function{}", *card.virtual_functions,
+                       *card.virtual_functions == 1 ? "" : "s");
+}
+
+std::string members_text(const record::Bond& bond) {
+    if (bond.members.empty()) return "no member";
+    return fmt::format("{}; active: {}", fmt::join(bond.members, " "),
+                       bond.active.empty() ? "none"
+                                           : fmt::format("{}", fmt::join(bond.active, " ")));
+}
+
 void show_system(Page& page, const record::Machine& m) {
     page.line("machine", m.system);
     page.line("system", fmt::format("{}, kernel {}", m.os, m.kernel));
@@ -167,9 +182,14 @@ void show_system(Page& page, const record::Machine& m) {
               fmt::format("{}", fmt::join(known({p.governor, p.frequency_driver}), ", ")));
     page.line("options", fmt::format("{}", fmt::join(p.kernel_options, " ")));
     for (const auto& card : p.network)
-        page.line("network", fmt::format("{}", fmt::join(known({card.name, card.address,
-                                                                card.driver, card.firmware}),
-                                                         ", ")));
+        page.line("network",
+                  fmt::format("{}", fmt::join(known({card.name, card.address, card.driver,
+                                                     card.firmware, parts_text(card)}),
+                                              ", ")));
+    for (const auto& bond : p.bonds)
+        page.line(
+            "bond",
+            fmt::format("{}", fmt::join(known({bond.name, bond.mode, members_text(bond)}), ", ")));
     for (const auto& disk : p.storage)
         page.line("disk", fmt::format("{}", fmt::join(known({disk.name, disk.model, disk.transport,
                                                              disk.firmware}),

@@ -65,6 +65,20 @@ Found on_clock(const record::Platform& platform) {
                                *platform.clock_most_hz * 1e-6)};
 }
 
+Found on_energy(const record::Platform& platform) {
+    if (platform.energy_unread == "no_counter")
+        return Finding{"energy_absent", Severity::note,
+                       "the kernel shows no energy counter of the processor (RAPL): Arm processors "
+                       "and most virtual machines have none",
+                       "results have no energy of the host"};
+    if (platform.energy_unread == "not_permitted")
+        return Finding{"energy_unread", Severity::note,
+                       "only root may read the energy counter of the processor (RAPL)",
+                       "`chmod a+r /sys/class/powercap/*/energy_uj` as root lets results have it "
+                       "until the next start; not on machines with foreign programs"};
+    return std::nullopt;
+}
+
 Found on_huge_pages(const record::Machine& machine) {
     if (machine.huge_pages != "never") return std::nullopt;
     return Finding{
@@ -145,8 +159,8 @@ std::vector<Finding> advise(const record::Machine& machine, const machine::Files
     for (auto& finding :
          {on_quota(machine, files), on_memory_limit(machine), on_affinity(machine, files),
           on_space(platform), on_swap(machine), on_governor(platform), on_clock(platform),
-          on_boost(platform), on_huge_pages(machine), on_balancing(machine), on_hypervisor(machine),
-          on_threads(machine), on_mitigations(platform)})
+          on_boost(platform), on_energy(platform), on_huge_pages(machine), on_balancing(machine),
+          on_hypervisor(machine), on_threads(machine), on_mitigations(platform)})
         if (finding) findings.push_back(*finding);
     rank(findings);
     return findings;

@@ -115,6 +115,20 @@ void add_networks(const record::Machine& machine, Findings& found) {
     }
 }
 
+void add_bonds(const record::Platform& platform, Findings& found) {
+    for (const auto& bond : platform.bonds) {
+        const bool has_spares = bond.mode == "active-backup" && !bond.active.empty();
+        if (has_spares || bond.active.size() >= bond.members.size()) continue;
+        found.push_back({"bond_degraded", Severity::caution,
+                         fmt::format("{} of its {} members carry data", bond.active.size(),
+                                     bond.members.size()),
+                         fmt::format("/proc/net/bonding/{} shows which do not: check their links, "
+                                     "and the link aggregation of the switch",
+                                     bond.name),
+                         bond.name});
+    }
+}
+
 // --- memory and mapping ---------------------------------------------------------------------------
 
 void add_memory(const record::Platform& platform, Findings& found) {
@@ -235,6 +249,7 @@ Findings on_hardware(const record::Machine& machine) {
     add_nvlinks(machine, found);
     add_links(machine, found);
     add_networks(machine, found);
+    add_bonds(machine.platform, found);
     add_memory(machine.platform, found);
     add_mapping(machine, found);
     return found;

@@ -10,6 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <system_error>
 #include <utility>
 
 namespace assay::machine {
@@ -88,9 +92,14 @@ std::string arm_name(std::string_view implementer, std::string_view part) {
     return fmt::format("{} part {}", arm_vendor(implementer), part);
 }
 
-/// Every kind of core, in the order of the processors: "Arm Cortex-X4 + Arm Cortex-A720".
-std::string arm_model(std::string_view cpuinfo) {
-    std::vector<std::string> kinds;
+/// A core as both sources write it: "0x41", "0xd4f".
+struct ArmCore {
+    std::string implementer;
+    std::string part;
+};
+
+std::vector<ArmCore> listed_cores(std::string_view cpuinfo) {
+    std::vector<ArmCore> cores;
     std::string_view implementer;
     for (const std::string_view line : split(cpuinfo, '\n')) {
         const auto colon = line.find(':');
@@ -98,8 +107,39 @@ std::string arm_model(std::string_view cpuinfo) {
         const auto key = trim(line.substr(0, colon));
         const auto value = trim(line.substr(colon + 1));
         if (key == "CPU implementer") implementer = value;
-        if (key != "CPU part") continue;
-        std::string name = arm_name(implementer, value);
+        if (key == "CPU part")
+            cores.push_back({.implementer = std::string{implementer}, .part = std::string{value}});
+    }
+    return cores;
+}
+
+/// By MIDR_EL1 of each CPU, as the kernel shows the register ("0x00000000410fd4f1"): some containers hide
+/// /proc/cpuinfo, and a process of 32 bits is told of an "ARMv8 Processor".
+std::vector<ArmCore> registered_cores(const Files& files) {
+    const std::filesystem::path cpus = "/sys/devices/system/cpu";
+    std::map<std::int64_t, ArmCore> cores; // by number
+    for (const auto& name : files.names(cpus)) {
+        const auto number = name.starts_with("cpu") ? to_number(name.substr(3)) : std::nullopt;
+        if (!number) continue;
+        const auto text = files.line(cpus / name / "regs/identification/midr_el1");
+        std::uint64_t midr = 0;
+        const auto* const end = text.data() + text.size();
+        if (text.size() < 3 || !text.starts_with("0x")) continue;
+        const auto read = std::from_chars(text.data() + 2, end, midr, 16);
+        if (read.ec != std::errc{} || read.ptr != end) continue;
+        cores[*number] = {.implementer = fmt::format("0x{:02x}", midr >> 24U & 0xffU),
+                          .part = fmt::format("0x{:03x}", midr >> 4U & 0xfffU)};
+    }
+    std::vector<ArmCore> in_order;
+    for (auto& [number, core] : cores) in_order.push_back(std::move(core));
+    return in_order;
+}
+
+/// Every kind of core, in the order of the processors: "Arm Cortex-X4 + Arm Cortex-A720".
+std::string arm_model(const std::vector<ArmCore>& cores) {
+    std::vector<std::string> kinds;
+    for (const auto& [implementer, part] : cores) {
+        std::string name = arm_name(implementer, part);
         // 4: no machine mixes more kinds of cores.
         if (kinds.size() < 4 && std::ranges::find(kinds, name) == kinds.end())
             kinds.push_back(std::move(name));
@@ -157,10 +197,12 @@ Cpu read_cpu(const Files& files) {
     // x86, then RISC-V and POWER; Arm below.
     cpu.model = tidied(first_of(cpuinfo, {"model name", "uarch", "cpu"}));
     cpu.vendor = tidied(first_of(cpuinfo, {"vendor_id", "mvendorid"}));
-    const auto implementer = value_of(cpuinfo, "CPU implementer", ':');
-    if (!implementer.empty()) {
-        cpu.vendor = arm_vendor(implementer.substr(0, 16));
-        if (cpu.model.empty()) cpu.model = tidied(arm_model(cpuinfo));
+    auto cores = listed_cores(cpuinfo);
+    if (cores.empty() && cpu.vendor.empty()) cores = registered_cores(files);
+    if (!cores.empty()) {
+        cpu.vendor = arm_vendor(std::string_view{cores.front().implementer}.substr(0, 16));
+        if (cpu.model.empty() || contains(cpu.model, " Processor rev "))
+            cpu.model = tidied(arm_model(cores));
     }
     if (!value_of(cpuinfo, "flags", ':').empty())
         cpu.is_guest = std::ranges::find(cpu.isa, "hypervisor") != cpu.isa.end();

@@ -42,20 +42,44 @@ void add_shape(const Sources& sources, record::Machine& machine) {
     machine.usable_threads = threads;
 }
 
-/// Amazon's processors are Arm designs with Amazon's names.
-void name_graviton(record::Machine& machine) {
-    if (machine.provider != "aws") return;
+/// "r8g.48xlarge", "hpc7g.4xlarge", "im4gn.large": a g behind the generation stands for Graviton, as Amazon's naming of
+/// instance types says; the first ones were called a1.
+bool has_graviton(std::string_view instance) {
+    if (instance.starts_with("a1.")) return true;
+    const auto generation = instance.find_first_of("0123456789");
+    if (generation == std::string_view::npos) return false;
+    auto options = instance.substr(generation);
+    options = options.substr(0, options.find_first_of(".-"));
+    return options.find('g') != std::string_view::npos;
+}
+
+/// The chip of NVIDIA's Grace by the firmware (SMCCC_ARCH_SOC_ID): JEP106's bank 3, code 6b is NVIDIA, the chip is
+/// T241, as Linux names it in drivers/irqchip/irq-gic-v3.c. Firmware may not tell, and guests are seldom told.
+bool is_grace(const Files& files) {
+    const std::filesystem::path chips = "/sys/bus/soc/devices";
+    return std::ranges::any_of(files.names(chips), [&](const std::string& name) {
+        return files.line(chips / name / "soc_id") == "jep106:036b:0241";
+    });
+}
+
+/// Chips with cores of Arm's that have names of their own. Without evidence it stays the core: several makers use one.
+void name_chip(const Files& files, record::Machine& machine) {
     struct Graviton {
         std::string_view design;
         std::string_view name;
     };
-    for (const auto& [design, name] :
-         {Graviton{.design = "Arm Cortex-A72", .name = "AWS Graviton"},
-          Graviton{.design = "Arm Neoverse N1", .name = "AWS Graviton2"},
-          Graviton{.design = "Arm Neoverse V1", .name = "AWS Graviton3"},
-          Graviton{.design = "Arm Neoverse V2", .name = "AWS Graviton4"},
-          Graviton{.design = "Arm Neoverse V3", .name = "AWS Graviton5"}})
-        if (machine.cpu_model == design) machine.cpu_model = fmt::format("{} ({})", name, design);
+    const std::string design = machine.cpu_model;
+    const auto name = [&](std::string_view chip) {
+        machine.cpu_model = fmt::format("{} ({})", chip, design);
+    };
+    if (design == "Arm Neoverse V2" && is_grace(files)) return name("NVIDIA Grace");
+    if (machine.provider != "aws" || !has_graviton(machine.instance)) return;
+    for (const auto& [of, chip] : {Graviton{.design = "Arm Cortex-A72", .name = "AWS Graviton"},
+                                   Graviton{.design = "Arm Neoverse N1", .name = "AWS Graviton2"},
+                                   Graviton{.design = "Arm Neoverse V1", .name = "AWS Graviton3"},
+                                   Graviton{.design = "Arm Neoverse V2", .name = "AWS Graviton4"},
+                                   Graviton{.design = "Arm Neoverse V3", .name = "AWS Graviton5"}})
+        if (design == of) name(chip);
 }
 
 double known(double value) { return value > 0 ? value : std::nan(""); }
@@ -134,7 +158,7 @@ record::Machine inspect(const Sources& sources) {
     machine.provider = cloud.provider;
     machine.instance = cloud.instance;
     machine.system = system_name(firmware);
-    name_graviton(machine);
+    name_chip(files, machine);
     machine.software = own_software();
     machine.platform = read_platform(files, sources.network_firmware);
     machine.platform.region = cloud.region;

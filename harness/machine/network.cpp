@@ -11,12 +11,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace assay::machine {
 namespace {
 
 namespace fs = std::filesystem;
 
+const fs::path interfaces = "/sys/class/net";
 constexpr double bits_per_byte = 8;
 /// Larger values are no rates: some kernels show "unknown" as 2^32 - 1.
 constexpr double most_megabits = 1e7;
@@ -80,12 +82,105 @@ NetworkRate rate_of_port(const Files& files, const fs::path& device, std::string
                                   share < 1 ? ", less line coding" : "")};
 }
 
+// --- bonds ----------------------------------------------------------------------------------------
+
+/// A server has two or four; the kernel's file holds some 270 names.
+constexpr std::size_t most_members = 64;
+
+/// As linux/Documentation/networking/bonding.rst describes the modes.
+struct BondMode {
+    std::string_view name;
+    bool streams_add_up; ///< each goes over one member, several over all
+    bool packets_add_up; ///< those of one stream go over all
+};
+constexpr std::array bond_modes{
+    BondMode{.name = "balance-rr", .streams_add_up = true, .packets_add_up = true},
+    BondMode{.name = "active-backup", .streams_add_up = false, .packets_add_up = false},
+    BondMode{.name = "balance-xor", .streams_add_up = true, .packets_add_up = false},
+    BondMode{.name = "broadcast", .streams_add_up = false, .packets_add_up = false},
+    BondMode{.name = "802.3ad", .streams_add_up = true, .packets_add_up = false},
+    BondMode{.name = "balance-tlb", .streams_add_up = true, .packets_add_up = false},
+    BondMode{.name = "balance-alb", .streams_add_up = true, .packets_add_up = false},
+};
+
+/// Is its link up, and is it in the aggregate that sends (802.3ad)? What is not told does not exclude it.
+bool is_active(const Files& files, const fs::path& bond, std::string_view member) {
+    const auto part = interfaces / member / "bonding_slave";
+    const auto state = files.line(part / "mii_status");
+    if (state == "down" || state == "going back") return false;
+    const auto own = files.number(part / "ad_aggregator_id");
+    const auto sending = files.number(bond / "ad_aggregator");
+    return !own || !sending || *own == *sending;
+}
+
+/// Without its rate.
+record::Bond read_bond(const Files& files, std::string name) {
+    const auto folder = interfaces / name / "bonding";
+    record::Bond bond{.name = std::move(name)};
+    const auto mode = files.line(folder / "mode"); // "802.3ad 4"
+    bond.mode = mode.substr(0, mode.find(' '));
+    const auto list = files.text(folder / "slaves");
+    for (const auto member : words(list)) {
+        if (bond.members.size() == most_members) break;
+        // One that is no name leads nowhere, but is not forgotten.
+        if (auto one = tidied(member); std::ranges::find(bond.members, one) == bond.members.end())
+            bond.members.push_back(std::move(one));
+    }
+    const auto only = bond.mode == "active-backup" ? files.line(folder / "active_slave") : "";
+    for (const auto& member : bond.members)
+        if (bond.mode == "active-backup" ? member == only
+                                         : !is_name(member) || is_active(files, folder, member))
+            bond.active.push_back(member);
+    return bond;
+}
+
+NetworkRate rate_of_bond(const Files& files, std::string_view name, Streams streams) {
+    const auto bond = read_bond(files, std::string{name});
+    const auto* const mode = std::ranges::find(bond_modes, bond.mode, &BondMode::name);
+    if (mode == bond_modes.end()) return unknown(name, "the mode of this bond is not known");
+    if (bond.active.empty()) return unknown(name, "no member of this bond carries data");
+    if (bond.members.size() == most_members) return unknown(name, "too many members");
+    const bool adds_up =
+        mode->packets_add_up || (mode->streams_add_up && streams == Streams::several);
+    NetworkRate all;
+    for (const auto& member : bond.active) {
+        const auto folder = interfaces / member;
+        // A bond is no member of one, and is not asked.
+        const auto one = !is_name(member) || !files.exists(folder)
+                             ? unknown(name, fmt::format("its member {} is not here", member))
+                             : rate_of_interface(files, folder, member);
+        if (!one.bytes_per_second) return one;
+        if (adds_up && all.bytes_per_second) {
+            *all.bytes_per_second += *one.bytes_per_second;
+            all.source += " + " + one.source;
+        } else if (*one.bytes_per_second > all.bytes_per_second.value_or(0)) {
+            all = one;
+        }
+    }
+    all.source = fmt::format("{}, {}{}: {}", name, bond.mode,
+                             adds_up || bond.active.size() == 1 ? "" : ", one member", all.source);
+    return all;
+}
+
 } // namespace
 
-std::optional<NetworkRate> network_rate(const Files& files, std::string_view device) {
+std::vector<record::Bond> read_bonds(const Files& files) {
+    std::vector<record::Bond> bonds;
+    for (const auto& name : files.names(interfaces)) {
+        if (!files.exists(interfaces / name / "bonding") || bonds.size() == most_members) continue;
+        bonds.push_back(read_bond(files, name));
+        bonds.back().bytes_per_second =
+            rate_of_bond(files, name, Streams::several).bytes_per_second;
+    }
+    return bonds;
+}
+
+std::optional<NetworkRate> network_rate(const Files& files, std::string_view device,
+                                        Streams streams) {
     if (!is_name(device)) return {};
-    if (const auto folder = fs::path{"/sys/class/net"} / device; files.exists(folder))
-        return rate_of_interface(files, folder, device);
+    if (const auto folder = interfaces / device; files.exists(folder))
+        return files.exists(folder / "bonding") ? rate_of_bond(files, device, streams)
+                                                : rate_of_interface(files, folder, device);
     const auto colon = device.find(':');
     if (colon == std::string_view::npos) return {};
     const auto name = device.substr(0, colon);

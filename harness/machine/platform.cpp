@@ -75,6 +75,21 @@ std::vector<record::PowerLimit> power_limits(const Files& files) {
     return limits;
 }
 
+/// As telemetry/host_sensors reads it; containers hide what is behind the names of zones.
+std::string energy_unread(const Files& files) {
+    const fs::path zones = "/sys/class/powercap";
+    bool is_hidden = false;
+    for (const auto& name : files.names(zones)) {
+        if (!name.starts_with("intel-rapl:")) continue;
+        if (files.line(zones / name / "name").starts_with("package") &&
+            files.number(zones / name / "energy_uj"))
+            return {};
+        is_hidden = true;
+    }
+    if (is_hidden) return "not_permitted";
+    return files.exists(cpus) ? "no_counter" : "";
+}
+
 // --- memory modules -------------------------------------------------------------------------------
 
 /// A structure of the firmware's table (SMBIOS, DSP0134, 6.1): its fixed part, then its texts.
@@ -256,7 +271,16 @@ record::NetworkCard card(const Files& files, const fs::path& folder, std::string
     if (const auto rate = network_rate(files, name))
         found.bytes_per_second = rate->bytes_per_second;
     found.name = std::move(name);
+    const auto parts = files.number(folder / "device" / "sriov_numvfs");
+    if (parts && *parts > 0 && *parts < 65536) found.virtual_functions = static_cast<int>(*parts);
+    found.physical_function = files.link_name(folder / "device" / "physfn");
     return found;
+}
+
+/// One part of a shared device (SR-IOV), beside the whole: containers see the part alone.
+bool is_part_of_another(const Files& files, const fs::path& folder, std::string_view kind) {
+    const auto whole = folder / "device" / "physfn";
+    return files.exists(whole) && !files.names(whole / kind).empty();
 }
 
 std::vector<record::NetworkCard> network(const Files& files, const FirmwareOf& firmware_of) {
@@ -264,8 +288,8 @@ std::vector<record::NetworkCard> network(const Files& files, const FirmwareOf& f
     const fs::path interfaces = "/sys/class/net";
     for (const auto& name : files.names(interfaces)) {
         const auto folder = interfaces / name;
-        // Not of software, not one part of a shared device (SR-IOV).
-        if (!files.exists(folder / "device") || files.exists(folder / "device" / "physfn") ||
+        // Not of software.
+        if (!files.exists(folder / "device") || is_part_of_another(files, folder, "net") ||
             cards.size() == most_listed)
             continue;
         cards.push_back(card(files, folder, name));
@@ -276,7 +300,7 @@ std::vector<record::NetworkCard> network(const Files& files, const FirmwareOf& f
     const fs::path devices = "/sys/class/infiniband";
     for (const auto& name : files.names(devices)) {
         const auto folder = devices / name;
-        if (files.exists(folder / "device" / "physfn")) continue;
+        if (is_part_of_another(files, folder, "infiniband")) continue;
         for (const auto& port : files.names(folder / "ports")) {
             if (cards.size() == most_listed) return cards;
             cards.push_back(card(files, folder, fmt::format("{}:{}", name, port)));
@@ -451,9 +475,11 @@ record::Platform read_platform(const Files& files, const FirmwareOf& firmware_of
     platform.boost = boost(files);
     platform.smt = files.line(cpus / "smt" / "control");
     platform.power_limits = power_limits(files);
+    platform.energy_unread = energy_unread(files);
     add_memory(files, platform);
     platform.storage = storage(files);
     platform.network = network(files, firmware_of);
+    platform.bonds = read_bonds(files);
     platform.kernel_options = kernel_options(files);
     add_clock_limit(files, platform);
     if (const auto balances = files.number("/proc/sys/kernel/numa_balancing"))

@@ -59,6 +59,10 @@ constexpr std::array table{
     Condition{.name = "path",
               .of = [](const Case& c, const Machine&) { return setting(c, "path"); },
               .setting = "path"},
+    // That carried messages in place of the networks of a library's own: "AWS Libfabric v8, efa".
+    Condition{.name = "net_plugin",
+              .of = [](const Case& c, const Machine&) { return setting(c, "net_plugin"); },
+              .setting = "net_plugin"},
     // Of another program that is measured: what it does may change with its version.
     Condition{.name = "program_version",
               .of = [](const Case& c, const Machine&) { return setting(c, "program_version"); },

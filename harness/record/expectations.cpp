@@ -43,11 +43,13 @@ std::int64_t devices_of(const Machine& machine) {
     return std::ssize(addresses);
 }
 
-/// Network cards: the ports and interfaces of one share an address.
+/// Network cards: the ports and interfaces of one share an address, its parts name it.
 std::int64_t cards_of(const Machine& machine) {
     std::set<std::string_view> addresses;
     for (const auto& card : machine.platform.network)
-        addresses.insert(card.address.empty() ? card.name : card.address);
+        addresses.insert(!card.physical_function.empty() ? card.physical_function
+                         : card.address.empty()          ? card.name
+                                                         : card.address);
     return std::ssize(addresses);
 }
 

@@ -74,7 +74,20 @@ struct NetworkCard {
     std::optional<std::int64_t> mtu;        ///< of an interface, in bytes
     std::string state;                      ///< "up", "down"; of a port "active", "down", "init"
     std::string link_layer;                 ///< of a port: "InfiniBand", "Ethernet"
+    std::optional<int> virtual_functions;   ///< parts that are given away (SR-IOV)
+    std::string
+        physical_function; ///< address of the card that this one is a part of, where that is not shown
     bool operator==(const NetworkCard&) const = default;
+};
+
+/// Interfaces that act as one.
+struct Bond {
+    std::string name; ///< "bond0"
+    std::string mode; ///< as the kernel names it: "802.3ad", "active-backup"
+    std::vector<std::string> members;
+    std::vector<std::string> active;        ///< those that carry data now
+    std::optional<double> bytes_per_second; ///< of many streams, in one direction
+    bool operator==(const Bond&) const = default;
 };
 
 /// What the provider, the firmware and the administrator chose.
@@ -90,6 +103,8 @@ struct Platform {
     std::optional<bool> boost; ///< clocks above the nominal one
     std::string smt;           ///< "on", "off", "notsupported", ...
     std::vector<PowerLimit> power_limits;
+    std::string
+        energy_unread; ///< why the host's energy is not known: "no_counter", "not_permitted"
     std::vector<MemoryModules> memory_modules;
     std::optional<int> memory_slots;
     std::optional<int> memory_channels;      ///< with a module
@@ -97,6 +112,7 @@ struct Platform {
     std::string memory_unread; ///< why modules are not known: "no_table", "not_permitted"
     std::vector<StorageDevice> storage;
     std::vector<NetworkCard> network;
+    std::vector<Bond> bonds;
     std::vector<std::string> kernel_options; ///< those that matter for speed: "mitigations=off"
     std::optional<double> clock_limit_hz;    ///< that the governor may choose at most; the lowest
     std::optional<double> clock_most_hz;     ///< of the same CPU, by its hardware

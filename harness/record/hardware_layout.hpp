@@ -70,6 +70,17 @@ void each_field(Visit&& visit, Maybe<NetworkCard> auto& card) {
     visit("mtu", card.mtu);
     visit("state", card.state);
     visit("link_layer", card.link_layer);
+    visit("virtual_functions", card.virtual_functions);
+    visit("physical_function", card.physical_function);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Bond> auto& bond) {
+    visit("name", bond.name);
+    visit("mode", bond.mode);
+    visit("members", bond.members);
+    visit("active", bond.active);
+    visit("bytes_per_second", bond.bytes_per_second);
 }
 
 template <class Visit>
@@ -85,6 +96,7 @@ void each_field(Visit&& visit, Maybe<Platform> auto& platform) {
     visit("boost", platform.boost);
     visit("smt", platform.smt);
     visit("power_limits", platform.power_limits);
+    visit("energy_unread", platform.energy_unread);
     visit("memory_modules", platform.memory_modules);
     visit("memory_slots", platform.memory_slots);
     visit("memory_channels", platform.memory_channels);
@@ -92,6 +104,7 @@ void each_field(Visit&& visit, Maybe<Platform> auto& platform) {
     visit("memory_unread", platform.memory_unread);
     visit("storage", platform.storage);
     visit("network", platform.network);
+    visit("bonds", platform.bonds);
     visit("kernel_options", platform.kernel_options);
     visit("clock_limit_hz", platform.clock_limit_hz);
     visit("clock_most_hz", platform.clock_most_hz);
@@ -197,6 +210,8 @@ template <>
 inline constexpr bool is_lenient<record::StorageDevice> = true;
 template <>
 inline constexpr bool is_lenient<record::NetworkCard> = true;
+template <>
+inline constexpr bool is_lenient<record::Bond> = true;
 template <>
 inline constexpr bool is_lenient<record::Platform> = true;
 template <>

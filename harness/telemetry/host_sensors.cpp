@@ -62,7 +62,7 @@ void HostSensors::add_energy(const Energy& begun, const Energy& ended, double se
                              record::Telemetry& telemetry) const {
     if (zones_.empty()) {
         telemetry.energy_note = "this machine does not expose processor energy (RAPL): "
-                                "few virtual machines do";
+                                "Arm processors have no counter, few virtual machines do";
         return;
     }
     double joules = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sensors of the host: energy of its processors and their memory (RAPL, by the kernel's powercap files) and
-// their temperature (hwmon). Most virtual machines have neither.
+// their temperature (hwmon). Most virtual machines have neither, Arm processors no counter of energy.
 
 #pragma once
 

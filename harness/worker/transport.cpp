@@ -98,8 +98,10 @@ void note_network_rate(record::Evidence& evidence, record::NamedList& settings,
     double sum = 0;
     std::string known;
     std::string unknown;
+    // A pair has one connection for each device.
+    const auto streams = evidence.ranks == 2 ? machine::Streams::one : machine::Streams::several;
     for (const auto device : split(evidence.network_devices, ',')) {
-        const auto rate = machine::network_rate(files, trim(device));
+        const auto rate = machine::network_rate(files, trim(device), streams);
         if (!rate) continue;
         append(rate->bytes_per_second ? known : unknown, rate->source);
         sum += rate->bytes_per_second.value_or(0);

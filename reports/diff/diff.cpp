@@ -79,6 +79,7 @@ constexpr std::array rules{
     Rule{"platform.boost", setting, true},
     Rule{"platform.smt", setting, true},
     Rule{"platform.power_limits", setting, true},
+    Rule{"platform.energy_unread", environment, false, Kind::nature},
     Rule{"platform.clock_limit_hz", setting, true},
     Rule{"platform.clock_most_hz", hardware, true},
     Rule{"platform.numa_balancing", setting, true},
@@ -100,6 +101,10 @@ constexpr std::array rules{
     Rule{"platform.network.firmware", firmware},
     Rule{"platform.network.mtu", setting, true},
     Rule{"platform.network.state", setting, true},
+    Rule{"platform.network.virtual_functions", setting, true},
+    Rule{"platform.network.physical_function", hardware, false, Kind::nature},
+    Rule{"platform.bonds", setting, true},
+    Rule{"platform.bonds.name", setting, false, Kind::nature},
 };
 
 const Rule& rule_of(std::string_view key) {

@@ -31,7 +31,7 @@ const std::vector<Group>& groups() {
         {"addresses",
          {"machine.identity.serials.*.where", "machine.identity.parts.*.where",
           "machine.pci.*.address", "machine.devices.*.pci_address",
-          "machine.platform.network.*.address"}},
+          "machine.platform.network.*.address", "machine.platform.network.*.physical_function"}},
         {"notes", {"run.note", "run.tags.*"}},
         {"place", {"machine.platform.region", "machine.platform.zone"}},
         {"warnings", {"cases.*.warnings.*"}},

@@ -167,6 +167,11 @@ std::string clocks_in_words(const record::Platform& platform) {
                                                         : say<text::facts::smt>(platform.smt)});
 }
 
+std::string energy_in_words(const record::Platform& platform) {
+    if (platform.energy_unread == "no_counter") return say<text::facts::no_energy>();
+    return platform.energy_unread == "not_permitted" ? say<text::facts::energy_of_root>() : "";
+}
+
 std::string modules_in_words(const record::Platform& platform) {
     std::vector<std::string> parts;
     for (const auto& kind : platform.memory_modules) {
@@ -194,8 +199,21 @@ std::string networks_in_words(const record::Platform& platform) {
     for (const auto& card : platform.network)
         parts.push_back(join_words(
             {card.name, card.driver, card.firmware,
-             card.bytes_per_second ? record::human(*card.bytes_per_second, "B/s") : ""}));
+             card.bytes_per_second ? record::human(*card.bytes_per_second, "B/s") : "",
+             !card.physical_function.empty()
+                 ? say<text::facts::virtual_function_of>(card.physical_function)
+             : card.virtual_functions ? say<text::facts::virtual_functions>(*card.virtual_functions)
+                                      : ""}));
     return list_of(parts, 8);
+}
+
+std::string bonds_in_words(const record::Platform& platform) {
+    std::vector<std::string> parts;
+    for (const auto& bond : platform.bonds)
+        parts.push_back(join_words(
+            {say<text::facts::bond>(bond.name, bond.mode, bond.active.size(), bond.members.size()),
+             bond.bytes_per_second ? record::human(*bond.bytes_per_second, "B/s") : ""}));
+    return list_of(parts, 4);
 }
 
 std::string power_limits_in_words(const record::Platform& platform) {
@@ -267,6 +285,7 @@ std::vector<Fact> machine_facts(const Machine& machine) {
     add<text::facts::memory_modules>(facts, modules_in_words(machine.platform));
     add<text::facts::clock_control>(facts, clocks_in_words(machine.platform));
     add<text::facts::power_limits>(facts, power_limits_in_words(machine.platform));
+    add<text::facts::energy>(facts, energy_in_words(machine.platform));
     add<text::facts::firmware>(facts, firmware_in_words(machine.platform));
     add<text::facts::system>(facts, machine.system);
     add<text::facts::provider>(facts, where(machine));
@@ -281,6 +300,7 @@ std::vector<Fact> machine_facts(const Machine& machine) {
     add<text::facts::devices>(facts, devices_in_words(machine));
     add<text::facts::disks>(facts, disks_in_words(machine.platform));
     add<text::facts::networks>(facts, networks_in_words(machine.platform));
+    add<text::facts::bonds>(facts, bonds_in_words(machine.platform));
     add<text::facts::host_name>(facts, machine.hostname);
     add<text::facts::machine>(facts, machine.id);
     return facts;

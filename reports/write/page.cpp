@@ -100,7 +100,8 @@ std::string running_title(std::string_view title) {
     constexpr std::size_t longest = 90; // columns: one line of an upright page
     std::string text;
     for (const char c : cut(title, longest)) {
-        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ' ' || c < 0;
+        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ' ' ||
+                           static_cast<unsigned char>(c) >= 0x80; // char has no sign on Arm
         text += plain ? std::string{c} : fmt::format("\\{:x} ", c);
     }
     return fmt::format("@page{{@top-left{{content:\"{}\";font:8pt sans-serif;color:#666}}}}\n",

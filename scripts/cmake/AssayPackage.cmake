@@ -55,8 +55,12 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 find_program(ASSAY_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(ASSAY_SHLIBDEPS)
-if(ASSAY_SHLIBDEPS)
-    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # of the system that it is built on
+if(CMAKE_CROSSCOMPILING)
+    string(REPLACE aarch64 arm64 CPACK_DEBIAN_PACKAGE_ARCHITECTURE "${CMAKE_SYSTEM_PROCESSOR}")
+elseif(ASSAY_SHLIBDEPS)
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # of the system that it is built on; of a sysroot: scripts/package
 endif()
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS openmpi-bin) # mpirun, for modules mpi, ucx and ofi
+if(TARGET assay_module_mpi)
+    set(CPACK_DEBIAN_PACKAGE_RECOMMENDS openmpi-bin) # mpirun, for modules mpi, ucx and ofi
+endif()
 include(CPack)

@@ -100,10 +100,11 @@ std::string algorithm_asked() {
 std::string connection_asked() {
     if (variable("NCCL_P2P_DISABLE") != "1") return "P2P/CUMEM";
     if (variable("NCCL_SHM_DISABLE") != "1") return "SHM/direct/direct";
-    return variable("NCCL_NET") == "IB" ? "NET/IB/0" : "NET/Socket/0";
+    return "NET/" + variable("NCCL_NET", "Socket") + "/0";
 }
 
 void log_connection(const ncclComm& c) {
+    log(c, "Using network " + variable("NCCL_NET", "Socket"));
     const int next = (c.rank + 1) % c.ranks();
     const auto name = [](int rank) {
         return std::to_string(rank) + '[' + std::to_string(rank) + ']';

@@ -133,6 +133,21 @@ TEST_F(NcclGroup, SaysWhatItFound) {
     EXPECT_DOUBLE_EQ(one.bus_bytes(), 1048576 * 1.5);
 }
 
+TEST_F(NcclGroup, SaysWhichPluginCarriedMessages) {
+    const Variable network{"NCCL_NET", "AWS Libfabric"};
+    const Variable apart{"NCCL_P2P_DISABLE", "1"};
+    const auto said = [](const char* bytes) {
+        Case one{collective("allreduce"), {{"bytes", bytes}}};
+        EXPECT_EQ(one.create(), "");
+        EXPECT_EQ(one.sample(1), "");
+        EXPECT_EQ(one.verdict(), "");
+        return one.texts["net_plugin"];
+    };
+    EXPECT_EQ(said("8"), "") << "chosen, but messages went through memory";
+    const Variable far{"NCCL_SHM_DISABLE", "1"};
+    EXPECT_EQ(said("8"), "AWS Libfabric");
+}
+
 TEST_F(NcclGroup, AnotherWayThanTheLabelIsAFailedCheck) {
     const auto verdict = [](const Given& given) {
         Case one{collective("allreduce"), given};

@@ -36,11 +36,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::expect(log.channels >= 0 && log.channels <= 4096);
     fuzz::expect(log.kernel.empty() || (log.algorithm.empty() && log.protocol.empty()));
     fuzz::expect(is_sentence(path_of(log)));
+    fuzz::expect(is_sentence(net_plugin_of(log)) && log.plugins.loaded.size() <= 8);
 
     const auto whole = text.substr(0, text.rfind('\n') + 1);
     const auto same = read_nccl_log(whole);
     fuzz::expect(same.algorithm == log.algorithm && same.kernel == log.kernel &&
-                 path_of(same) == path_of(log));
+                 path_of(same) == path_of(log) && net_plugin_of(same) == net_plugin_of(log));
 
     for (const auto& way : way_names)
         for (const auto& algorithm : algorithm_names) {

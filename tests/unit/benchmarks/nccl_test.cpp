@@ -72,6 +72,47 @@ TEST(NcclLog, KnowsTheKindsOfConnections) {
         << "found, not used";
 }
 
+const std::string libfabric = line("Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/0");
+
+/// As logs of NCCL 2.18 to 2.28 with the plugins of EFA, gIB and SHARP have them.
+TEST(NcclLog, NamesThePluginThatCarriedMessages) {
+    const auto plugin = [](const std::string& text) { return net_plugin_of(read_nccl_log(text)); };
+    const std::string loaded = line("NET/Plugin: Loaded net plugin AWS Libfabric (v8)");
+    const std::string used = line("Using network AWS Libfabric");
+    EXPECT_EQ(plugin(loaded + used + libfabric), "AWS Libfabric v8");
+    EXPECT_EQ(plugin(loaded + line("NET/OFI Initializing aws-ofi-nccl 1.16.2") +
+                     line("NET/OFI Selected provider is efa, fabric is efa (found 1 nics)") + used +
+                     libfabric),
+              "AWS Libfabric v8, aws-ofi-nccl 1.16.2, efa");
+    EXPECT_EQ(plugin(line("NET/OFI Selected Provider is efa (found 4 nics)") + used + libfabric),
+              "AWS Libfabric, efa");
+    EXPECT_EQ(plugin(loaded + used + peers), "") << "loaded, but no message left the machine";
+    EXPECT_EQ(plugin(loaded + line("Using network Socket") + socket), "") << "it gave up";
+    EXPECT_EQ(plugin(line("NET/Plugin: Could not find: libnccl-net.so. Using internal network "
+                          "plugin.") +
+                     line("Using network IB") + rdma),
+              "");
+    EXPECT_EQ(plugin(line("NET/Plugin: Using internal network plugin.") + socket), "");
+    const std::string sharp = line("NET/Plugin: Loaded net plugin IBext_v8 (v8)");
+    EXPECT_EQ(plugin(loaded + sharp + line("Using network IBext_v8") + rdma), "IBext_v8 v8");
+    EXPECT_EQ(plugin(line("NET/Plugin: Loaded net plugin uninitialized_shim_v7 (v7)") +
+                     line("Using network FasTrak") +
+                     line("Channel 0 : 0[0] -> 1[1] via NET/FasTrak/0")),
+              "FasTrak v7");
+    EXPECT_EQ(plugin(loaded + sharp + line("Using network gIB") + rdma), "gIB")
+        << "which of two is not known";
+}
+
+TEST(NcclLog, PluginsAreToldOnceInAProcess) {
+    auto first = read_nccl_log(line("NET/Plugin: Loaded net plugin AWS Libfabric (v11)") +
+                               line("Using network AWS Libfabric") + libfabric);
+    recall_plugins(first);
+    auto second = read_nccl_log(line("Using network AWS Libfabric") + libfabric);
+    recall_plugins(second);
+    EXPECT_EQ(net_plugin_of(second), "AWS Libfabric v11");
+    EXPECT_EQ(net_plugin_of(second), net_plugin_of(first));
+}
+
 TEST(NcclLog, ALabelThatIsNotTrueIsSeen) {
     const auto ring = read_nccl_log(ring_by_nvlink + peers + choice("RING", "SIMPLE"));
     const auto nvls = read_nccl_log(ring_by_nvlink + peers + choice("NVLS", "SIMPLE"));
@@ -219,10 +260,23 @@ TEST(NcclLog, DamagedLogsDoNoHarm) {
         EXPECT_EQ(log.algorithm, "") << length << ": the last line is not whole";
     }
     for (const std::string& odd :
-         {std::string(100'000, 'A'), std::string(1000, '\n'), std::string("\0\0\n", 3),
+         {std::string(100'000, 'A'),
+          std::string(1000, '\n'),
+          std::string("\0\0\n", 3),
           line("Pattern 4, type "),
           line("Pattern 4, crossNic 0, type " + std::string(99, 'N') + "/"),
-          line("Channel via NET/"), line("Channel via "), line(" Bytes -> Algo  proto "),
+          line("Channel via NET/"),
+          line("Channel via "),
+          line("Using network "),
+          line("Using network \x1b[31m"),
+          line("Using network " + std::string(99, 'N')),
+          line("NET/Plugin: Loaded net plugin "),
+          line("NET/Plugin: Loaded net plugin  (v"),
+          line("NET/Plugin: Loaded net plugin \xff (v8)"),
+          line("NET/OFI Initializing aws-ofi-nccl "),
+          line("NET/OFI Selected provider is \n"),
+          line("NET/OFI Selected "),
+          line(" Bytes -> Algo  proto "),
           line(" Bytes -> Algo \x1b[31m proto \xff ={1..999999999999999}"),
           line(" Bytes -> Algo -5 proto 9 channel{Lo..Hi}={9..2}"),
           line("AllReduce [Symmetric]: 1 Bytes -> Kernel " + std::string(99, 'K') +
@@ -231,6 +285,8 @@ TEST(NcclLog, DamagedLogsDoNoHarm) {
         const auto log = read_nccl_log(odd);
         EXPECT_EQ(log.link + log.algorithm + log.protocol + log.kernel, "") << odd.substr(0, 60);
         EXPECT_EQ(log.channels, 0);
+        EXPECT_EQ(log.network + log.plugins.release + log.plugins.provider, "");
+        EXPECT_TRUE(log.plugins.loaded.empty()) << odd.substr(0, 60);
     }
 }
 

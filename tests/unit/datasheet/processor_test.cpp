@@ -48,6 +48,10 @@ TEST(Processors, AreFoundAsTheKernelWritesThem) {
     EXPECT_EQ(found_name(machine("AMD EPYC 7B13", amd, {})), "AMD EPYC 7003");
     EXPECT_EQ(found_name(machine("Arm Neoverse V2", "Arm", {"sve"})),
               "Arm Neoverse V2 (Graviton4, Grace)");
+    EXPECT_EQ(found_name(machine("AWS Graviton4 (Arm Neoverse V2)", "Arm", {"sve"})),
+              "AWS Graviton4");
+    EXPECT_EQ(found_name(machine("NVIDIA Grace (Arm Neoverse V2)", "Arm", {"sve"})),
+              "NVIDIA Grace");
     EXPECT_EQ(found_name(machine("Ampere Ampere-1a", "Ampere", {"asimd"})), "AmpereOne");
     EXPECT_EQ(found_name(machine("AMD Ryzen 9 7950X", amd, {"avx512f"})), "");
     EXPECT_EQ(found_name(machine("AMD EPYC 7B13", intel, {})), "");

@@ -79,6 +79,8 @@ TEST(Advice, EachFactHasItsCodeAndAction) {
         {"governor", set([](auto& p) { p.governor = "powersave"; })},
         {"boost_off", set([](auto& p) { p.boost = false; })},
         {"clock_limited", set([](auto& p) { p.clock_limit_hz = 2e9, p.clock_most_hz = 3e9; })},
+        {"energy_absent", set([](auto& p) { p.energy_unread = "no_counter"; })},
+        {"energy_unread", set([](auto& p) { p.energy_unread = "not_permitted"; })},
         {"huge_pages_off", [](auto& m) { m.huge_pages = "never"; }},
         {"numa_balancing", set([](auto& p) { p.numa_balancing = true; })},
         {"swap_used", set([](auto& p) { p.swap_used_bytes = std::int64_t{1} << 36U; })},
@@ -104,6 +106,12 @@ TEST(Advice, EachFactHasItsCodeAndAction) {
         {"port_down", set([](auto& p) { p.network[0].state = "down"; })},
         {"port_slow", set([](auto& p) { p.network[1].bytes_per_second = 25e9; })},
         {"mtu_small", set([](auto& p) { p.network[1].mtu = 1500; })},
+        {"bond_degraded", set([](auto& p) {
+             p.bonds = {{.mode = "802.3ad", .members = {"eth0", "eth1"}, .active = {"eth0"}},
+                        {.mode = "active-backup", .members = {"a", "b"}, .active = {"a"}}};
+         })},
+        {"bond_degraded",
+         set([](auto& p) { p.bonds = {{.mode = "active-backup", .members = {"a", "b"}}}; })},
         {"virtual_machine", [](auto& m) { m.virtualization = "kvm"; }},
         {"threads_share_cores", [](auto& m) { m.usable_threads = 128; }},
         {"few_cores", [](auto& m) { m.usable_cores = m.usable_threads = 32; }},

@@ -4,11 +4,13 @@
 #include "machine/pci.hpp"
 #include "trees.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 
 namespace assay::machine {
 namespace {
@@ -73,6 +75,40 @@ TEST(Inventory, ArmMachineNamesEachKindOfCoreOnce) {
     EXPECT_EQ(m.cpu_model, "Arm Cortex-A725 + Arm Cortex-X925");
     EXPECT_EQ(m.cpu_vendor, "Arm");
     EXPECT_TRUE(has_isa(m, "sve2"));
+}
+
+/// An Arm machine with these cores, as the kernel shows their registers.
+void add_registers(const Scratch& scratch, std::initializer_list<const char*> cores) {
+    int cpu = 0;
+    for (const char* const midr : cores)
+        scratch.write(
+            fmt::format("/sys/devices/system/cpu/cpu{}/regs/identification/midr_el1", cpu++), midr);
+}
+
+TEST(Inventory, ChipsWithCoresOfOneNameAreToldApart) {
+    const Scratch scratch;
+    add_registers(scratch, {"0x00000000410fd4f0\n"});
+    const auto model = [&] { return inspect(Sources{.files = scratch.files()}).cpu_model; };
+    EXPECT_EQ(model(), "Arm Neoverse V2") << "whose is not known";
+    const std::string firmware = "/sys/class/dmi/id/";
+    scratch.write(firmware + "sys_vendor", "Amazon EC2\n");
+    for (const char* const type : {"r8g.48xlarge", "c8gd.metal-24xl", "x8g.large"}) {
+        scratch.write(firmware + "product_name", type);
+        EXPECT_EQ(model(), "AWS Graviton4 (Arm Neoverse V2)") << type;
+    }
+    for (const char* const type : {"p6e-gb200.36xlarge", "g9.large", "unheard-of", "g"}) {
+        scratch.write(firmware + "product_name", type);
+        EXPECT_EQ(model(), "Arm Neoverse V2") << type;
+    }
+    scratch.write("/sys/bus/soc/devices/soc0/soc_id", "jep106:0426:0001\n");
+    EXPECT_EQ(model(), "Arm Neoverse V2");
+    scratch.write("/sys/bus/soc/devices/soc1/soc_id", "jep106:036b:0241\n");
+    EXPECT_EQ(model(), "NVIDIA Grace (Arm Neoverse V2)");
+    add_registers(scratch, {"0x00000000410fd8e0\n"});
+    EXPECT_EQ(model(), "Arm Neoverse N3") << "Grace has other cores";
+    scratch.write(firmware + "product_name", "a1.metal");
+    add_registers(scratch, {"0x00000000410fd083\n"});
+    EXPECT_EQ(model(), "AWS Graviton (Arm Cortex-A72)");
 }
 
 TEST(Inventory, GoogleAcceleratorsWithAndWithoutADriver) {
@@ -193,6 +229,36 @@ TEST(Cpu, MixedArmCores) {
     EXPECT_EQ(read_cpu(scratch.files()).model, "Arm Cortex-A72 + Arm Cortex-A53");
     scratch.write("/proc/cpuinfo", "CPU implementer : 0x99\nCPU part : 0x123\n");
     EXPECT_EQ(read_cpu(scratch.files()).model, "0x99 part 0x123");
+}
+
+TEST(Cpu, ArmCoresByTheirRegisterWhereCpuinfoSaysLess) {
+    const Scratch scratch;
+    add_registers(scratch,
+                  {"0x00000000410fd850\n", "0x00000000410fd870\n", "0x00000000410fd870\n"});
+    scratch.write("/sys/devices/system/cpu/cpu10/regs/identification/midr_el1", "0x410fd800\n");
+    scratch.write("/sys/devices/system/cpu/cpufreq/boost", "1\n");
+    const std::string all = "Arm Cortex-X925 + Arm Cortex-A725 + Arm Cortex-A520";
+    EXPECT_EQ(read_cpu(scratch.files()).model, all) << "nothing said";
+    EXPECT_EQ(read_cpu(scratch.files()).vendor, "Arm");
+    scratch.write("/proc/cpuinfo", "processor : 0\nBogoMIPS : 50.00\nFeatures : fp asimd\n");
+    EXPECT_EQ(read_cpu(scratch.files()).model, all);
+    scratch.write("/proc/cpuinfo", "model name : ARMv8 Processor rev 1 (v8l)\n"
+                                   "CPU implementer : 0x41\nCPU part : 0xd4f\n");
+    EXPECT_EQ(read_cpu(scratch.files()).model, "Arm Neoverse V2") << "told a process of 32 bits";
+    scratch.write("/proc/cpuinfo", "vendor_id : GenuineIntel\nmodel name : Xeon\n");
+    EXPECT_EQ(read_cpu(scratch.files()).model, "Xeon");
+}
+
+TEST(Cpu, ARegisterThatIsNoneIsPassedOver) {
+    for (const char* const text : {"", "0x", "410fd4f0", "0x410fd4f0z", "-1", "0x1ffffffffffffffff",
+                                   "0x\xff\xfe", "(null)"}) {
+        const Scratch scratch;
+        add_registers(scratch, {text});
+        EXPECT_EQ(read_cpu(scratch.files()).model, "") << text;
+    }
+    const Scratch scratch;
+    add_registers(scratch, {"0x99ffffff990f1230\n"});
+    EXPECT_EQ(read_cpu(scratch.files()).model, "0x99 part 0x123") << "known by no name";
 }
 
 TEST(Pci, NamesOfIdsWithoutTheirVendor) {

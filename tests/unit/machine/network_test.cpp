@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace assay::machine {
 namespace {
@@ -98,6 +100,109 @@ TEST(Network, APortThatTellsNonsenseHasNone) {
     }
     scratch.write("/sys/class/infiniband/siw0/ports/1/rate", "10 Gb/sec (4X SDR)");
     EXPECT_THAT(rate(scratch, "siw0:1").source, HasSubstr("a virtual device"));
+}
+
+// --- bonds ----------------------------------------------------------------------------------------
+
+void add_bond(const Scratch& scratch, const std::string& mode, const std::string& members) {
+    scratch.write("/sys/class/net/bond0/bonding/mode", mode + "\n");
+    scratch.write("/sys/class/net/bond0/bonding/slaves", members + "\n");
+    scratch.write("/sys/class/net/bond0/speed", "99000\n"); // the bond's own, not asked
+}
+void add_member(const Scratch& scratch, const std::string& name, std::string_view megabits) {
+    plug_in(scratch, "net/" + name, "pci");
+    scratch.write("/sys/class/net/" + name + "/speed", megabits);
+    scratch.write("/sys/class/net/" + name + "/bonding_slave/mii_status", "up\n");
+}
+/// Gbit/s of one stream and of several; 0: not known.
+std::pair<double, double> gigabits(const Scratch& scratch) {
+    const auto of = [&](Streams streams) {
+        const auto found = network_rate(scratch.files(), "bond0", streams);
+        return found ? found->bytes_per_second.value_or(0) * 8 / 1e9 : -1;
+    };
+    return {of(Streams::one), of(Streams::several)};
+}
+using Pair = std::pair<double, double>;
+
+TEST(Bond, ItsModeSaysWhetherItsMembersAddUp) {
+    const Scratch scratch;
+    add_member(scratch, "eth0", "25000\n");
+    add_member(scratch, "eth1", "100000\n");
+    for (const char* const mode :
+         {"balance-xor 2", "802.3ad 4", "balance-tlb 5", "balance-alb 6"}) {
+        add_bond(scratch, mode, "eth0 eth1");
+        EXPECT_EQ(gigabits(scratch), Pair(100, 125)) << mode;
+    }
+    add_bond(scratch, "balance-rr 0", "eth0 eth1");
+    EXPECT_EQ(gigabits(scratch), Pair(125, 125)) << "packets of one stream go over both";
+    add_bond(scratch, "balance-rr 0", "eth0 eth1 eth0");
+    EXPECT_EQ(gigabits(scratch), Pair(125, 125)) << "none counts twice";
+    add_bond(scratch, "broadcast 3", "eth0 eth1");
+    EXPECT_EQ(gigabits(scratch), Pair(100, 100)) << "both carry the same";
+    add_bond(scratch, "active-backup 1", "eth0 eth1");
+    EXPECT_EQ(gigabits(scratch), Pair(0, 0)) << "none is active";
+    scratch.write("/sys/class/net/bond0/bonding/active_slave", "eth0\n");
+    EXPECT_EQ(gigabits(scratch), Pair(25, 25));
+    EXPECT_EQ(rate(scratch, "bond0").source,
+              "bond0, active-backup: /sys/class/net/eth0/speed: 25000 Mbit/s");
+}
+
+TEST(Bond, WhoseLinkIsDownOrWhoIsLeftOutByTheSwitchCarriesNothing) {
+    const Scratch scratch;
+    add_member(scratch, "eth0", "25000\n");
+    add_member(scratch, "eth1", "25000\n");
+    add_bond(scratch, "802.3ad 4", "eth0 eth1");
+    scratch.write("/sys/class/net/bond0/bonding/ad_aggregator", "2\n");
+    scratch.write("/sys/class/net/eth0/bonding_slave/ad_aggregator_id", "2\n");
+    scratch.write("/sys/class/net/eth1/bonding_slave/ad_aggregator_id", "1\n");
+    EXPECT_EQ(gigabits(scratch), Pair(25, 25));
+    scratch.write("/sys/class/net/eth1/bonding_slave/ad_aggregator_id", "2\n");
+    EXPECT_EQ(gigabits(scratch), Pair(25, 50));
+    EXPECT_EQ(rate(scratch, "bond0").source,
+              "bond0, 802.3ad: /sys/class/net/eth0/speed: 25000 Mbit/s + "
+              "/sys/class/net/eth1/speed: 25000 Mbit/s");
+    const auto one = network_rate(scratch.files(), "bond0", Streams::one);
+    EXPECT_EQ(one.value_or(NetworkRate{}).source,
+              "bond0, 802.3ad, one member: /sys/class/net/eth0/speed: 25000 Mbit/s");
+    scratch.write("/sys/class/net/eth0/bonding_slave/mii_status", "down\n");
+    scratch.write("/sys/class/net/eth0/speed", "-1\n");
+    EXPECT_EQ(gigabits(scratch), Pair(25, 25));
+    EXPECT_EQ(read_bonds(scratch.files()),
+              std::vector{(record::Bond{.name = "bond0",
+                                        .mode = "802.3ad",
+                                        .members = {"eth0", "eth1"},
+                                        .active = {"eth1"},
+                                        .bytes_per_second = 3.125e9})});
+}
+
+TEST(Bond, WhereAMemberDoesNotTellNothingIsKnown) {
+    const Scratch scratch;
+    add_member(scratch, "eth0", "25000\n");
+    const auto why = [&](const std::string& members) {
+        add_bond(scratch, "802.3ad 4", members);
+        EXPECT_EQ(gigabits(scratch), Pair(0, 0)) << members.substr(0, 40);
+        return rate(scratch, "bond0").source;
+    };
+    EXPECT_THAT(why("eth0 bond0"), HasSubstr("for bond0: a virtual device")) << "itself";
+    EXPECT_THAT(why("eth0 eth7"), HasSubstr("its member eth7 is not here"));
+    EXPECT_THAT(why("eth0 ../eth0"), HasSubstr("its member ../eth0 is not here"));
+    EXPECT_THAT(why("/sys/class/net/eth0"), HasSubstr("is not here"));
+    EXPECT_THAT(why("eth0 eth\x01\xff"), HasSubstr("its member eth?? is not here"));
+    EXPECT_THAT(why(std::string(5000, 'e')), HasSubstr("is not here"));
+    EXPECT_THAT(why(""), HasSubstr("no member of this bond carries data"));
+    std::string many;
+    for (int i = 0; i < 10'000; ++i) many.append("eth").append(std::to_string(i)) += " ";
+    EXPECT_THAT(why(many), HasSubstr("too many members"));
+    EXPECT_EQ(read_bonds(scratch.files()).at(0).members.size(), 64U);
+    add_member(scratch, "eth1", "-1\n");
+    EXPECT_THAT(why("eth0 eth1"), HasSubstr("for eth1: its link is down"));
+    for (const char* const mode : {"", "802.3AD", "4", "\xff\xfe"}) {
+        add_bond(scratch, mode, "eth0");
+        EXPECT_THAT(rate(scratch, "bond0").source, HasSubstr("the mode of this bond is not known"));
+    }
+    std::filesystem::remove_all(scratch.files().at("/sys/class/net/bond0/bonding"));
+    scratch.write("/sys/class/net/bond0/bonding", "no folder");
+    EXPECT_THAT(rate(scratch, "bond0").source, HasSubstr("not known"));
 }
 
 TEST(Network, WhatIsNoNetworkDeviceHasNothingToSay) {

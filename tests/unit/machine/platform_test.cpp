@@ -72,6 +72,20 @@ TEST(Platform, ClocksPowerAndFirmware) {
     EXPECT_EQ(read_platform(scratch.files()).clock_most_hz, 3.5e9);
 }
 
+TEST(Platform, WhyTheHostsEnergyIsNotKnown) {
+    const Scratch scratch;
+    const auto why = [&] { return read_platform(scratch.files()).energy_unread; };
+    scratch.write("/sys/devices/system/cpu/present", "0-71\n");
+    EXPECT_EQ(why(), "no_counter") << "as on Arm";
+    const std::string zone = "/sys/class/powercap/intel-rapl:0/";
+    scratch.write(zone + "enabled", "1\n");
+    EXPECT_EQ(why(), "not_permitted") << "a container hides what is behind the name";
+    scratch.write(zone + "name", "package-0\n");
+    EXPECT_EQ(why(), "not_permitted");
+    scratch.write(zone + "energy_uj", "123456789\n");
+    EXPECT_EQ(why(), "");
+}
+
 TEST(Platform, HowTheKernelIsSet) {
     const Scratch scratch;
     scratch.write("/proc/sys/kernel/numa_balancing", "1\n");
@@ -240,6 +254,36 @@ TEST(Platform, NetworkCards) {
                                                 .bytes_per_second = 50e9,
                                                 .state = "active",
                                                 .link_layer = "InfiniBand"}));
+}
+
+TEST(Platform, PartsOfACardStandForItWhereItIsNotShown) {
+    const Scratch scratch;
+    const auto pci = scratch.root() / "sys/devices/pci0000:40";
+    const auto plug = [&](const char* name, const char* address) {
+        std::filesystem::create_directories(pci / address);
+        std::filesystem::create_directories(scratch.root() / "sys/class/net" / name);
+        std::filesystem::create_directory_symlink(pci / address, scratch.root() / "sys/class/net" /
+                                                                     name / "device");
+    };
+    plug("eth0v3", "0000:41:00.3");
+    std::filesystem::create_directories(pci / "0000:41:00.0");
+    std::filesystem::create_directory_symlink("../0000:41:00.0", pci / "0000:41:00.3/physfn");
+    EXPECT_THAT(read_platform(scratch.files()).network,
+                ElementsAre(record::NetworkCard{.name = "eth0v3",
+                                                .address = "0000:41:00.3",
+                                                .physical_function = "0000:41:00.0"}))
+        << "in a container";
+    plug("eth0", "0000:41:00.0");
+    scratch.write("/sys/devices/pci0000:40/0000:41:00.0/net/eth0/mtu", "1500\n");
+    scratch.write("/sys/devices/pci0000:40/0000:41:00.0/sriov_numvfs", "8\n");
+    const record::NetworkCard whole{
+        .name = "eth0", .address = "0000:41:00.0", .virtual_functions = 8};
+    EXPECT_THAT(read_platform(scratch.files()).network, ElementsAre(whole));
+    for (const char* const text : {"0", "-1", "99999999999", "many"}) {
+        scratch.write("/sys/devices/pci0000:40/0000:41:00.0/sriov_numvfs", text);
+        EXPECT_EQ(read_platform(scratch.files()).network.at(0).virtual_functions, std::nullopt)
+            << text;
+    }
 }
 
 // --- links ----------------------------------------------------------------------------------------

@@ -72,8 +72,10 @@ TEST(Conditions, APowerLimitIsToldApartFromTheDevicesOwn) {
 TEST(Conditions, EveryOneOfTheTableCanBeRecorded) {
     Sample sample;
     sample.c.evidence = {.machines = 4, .ranks = 16};
-    for (const auto& [name, value] :
-         {std::pair{"path", "tcp"}, {"program_version", "3.33"}, {"file_system", "ext4"}})
+    for (const auto& [name, value] : {std::pair{"path", "tcp"},
+                                      {"net_plugin", "IBext v8"},
+                                      {"program_version", "3.33"},
+                                      {"file_system", "ext4"}})
         sample.c.settings.push_back({name, std::string{value}});
     sample.device().ecc = true;
     sample.device().confidential = false;

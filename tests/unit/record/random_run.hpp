@@ -343,7 +343,16 @@ private:
                                                .address = text(),
                                                .driver = text(),
                                                .firmware = text(),
-                                               .bytes_per_second = maybe([&] { return real(); })};
+                                               .bytes_per_second = maybe([&] { return real(); }),
+                                               .virtual_functions = maybe([&] { return small(); }),
+                                               .physical_function = text()};
+                }),
+                .bonds = several([&] {
+                    return record::Bond{.name = text(),
+                                        .mode = text(),
+                                        .members = several([&] { return text(); }),
+                                        .active = several([&] { return text(); }),
+                                        .bytes_per_second = maybe([&] { return real(); })};
                 }),
                 .kernel_options = several([&] { return text(); })};
     }

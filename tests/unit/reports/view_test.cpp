@@ -97,7 +97,16 @@ TEST(View, SaysHowTheMachineIsSet) {
                             .transfers_per_second = 4800e6}},
         .storage = {{.name = "nvme0n1", .model = "PM9A3", .transport = "nvme"},
                     {.name = "nvme1n1", .model = "PM9A3", .transport = "nvme"}},
-        .network = {{.name = "mlx5_0:1", .driver = "mlx5_core", .firmware = "28.39.1002"}},
+        .network = {{.name = "mlx5_0:1",
+                     .driver = "mlx5_core",
+                     .firmware = "28.39.1002",
+                     .virtual_functions = 8},
+                    {.name = "eth0v3", .physical_function = "0000:41:00.0"}},
+        .bonds = {{.name = "bond0",
+                   .mode = "802.3ad",
+                   .members = {"eth0", "eth1"},
+                   .active = {"eth0"},
+                   .bytes_per_second = 3.125e9}},
         .kernel_options = {"mitigations=off", "isolcpus=2-7"}};
     run.hosts = {{.name = "node1", .machine = run.machine}};
     const auto report = make_report(run);
@@ -111,11 +120,32 @@ TEST(View, SaysHowTheMachineIsSet) {
     EXPECT_EQ(text("Power limits"), "package-0 long_term 350 W");
     EXPECT_EQ(text("Memory modules"), "16 x 64 GiB DDR5 4800 MT/s");
     EXPECT_EQ(text("Disks"), "2 x PM9A3 nvme");
-    EXPECT_EQ(text("Network"), "mlx5_0:1 mlx5_core 28.39.1002");
+    EXPECT_EQ(text("Network"), "mlx5_0:1 mlx5_core 28.39.1002 8 virtual functions and "
+                               "eth0v3 a virtual function of 0000:41:00.0");
+    EXPECT_EQ(text("Bonds"), "bond0 802.3ad: 1 of 2 members active 3.12 GB/s");
     EXPECT_EQ(text("Kernel options"), "mitigations=off isolcpus=2-7");
     const auto hosts = std::ranges::find(report.run, "Hosts", &Fact::key);
     ASSERT_NE(hosts, report.run.end());
     EXPECT_THAT(hosts->text, HasSubstr("node1 ("));
+}
+
+TEST(View, SaysWhyThereIsNoEnergyOfTheHost) {
+    auto run = test::golden_run();
+    const auto text = [&](const char* key) {
+        const auto report = make_report(run);
+        const auto fact = std::ranges::find(report.machine, key, &Fact::key);
+        return fact == report.machine.end() ? "" : fact->text;
+    };
+    EXPECT_EQ(text("Processor energy"), "");
+    run.machine.platform.energy_unread = "no_counter";
+    EXPECT_EQ(text("Processor energy"), "no counter (RAPL)");
+    use_language(Language::zh);
+    EXPECT_EQ(text("Processor energy"), "无能耗计数器");
+    use_language(Language::en);
+    run.machine.platform.energy_unread = "not_permitted";
+    EXPECT_EQ(text("Processor energy"), "readable by root only (RAPL)");
+    run.machine.platform.energy_unread = "of another version";
+    EXPECT_EQ(text("Processor energy"), "");
 }
 
 TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {

@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// 25 Gbit/s, two ports of 100, and a device of software alone.
+/// Twice 25 Gbit/s, as one too, two ports of 100, and a device of software alone.
 class Host {
 public:
     Host() {
@@ -34,6 +34,9 @@ public:
         add("infiniband/mlx5_1", "ports/1/rate", "100 Gb/sec (4X EDR)");
         add("net/veth1", "speed", "10000");
         std::filesystem::remove_all(path("net/veth1") / "device");
+        add("net/eth1", "speed", "25000");
+        add("net/bond0", "bonding/mode", "802.3ad 4");
+        add("net/bond0", "bonding/slaves", "eth0 eth1");
     }
     record::Evidence noted(std::string devices, std::int64_t machines = 2,
                            std::int64_t ranks = 2) const {
@@ -102,6 +105,15 @@ TEST(NetworkLimits, SeveralDevicesAddUpAndAllMustBeKnown) {
     const auto mixed = limits(host.noted("eth0, veth1"));
     EXPECT_THAT(mixed.ceilings, IsEmpty());
     EXPECT_EQ(mixed.reason, "the kernel reports no rate for veth1: a virtual device");
+}
+
+TEST(NetworkLimits, APairOverABondHasOneMember) {
+    const Host host;
+    const auto pair = limits(host.noted("bond0"));
+    ASSERT_THAT(pair.ceilings, SizeIs(1));
+    EXPECT_EQ(pair.ceilings[0].value, 3.125e9);
+    EXPECT_THAT(pair.ceilings[0].source, HasSubstr("bond0, 802.3ad, one member: "));
+    EXPECT_EQ(host.noted("bond0", 2, 8).network_bytes_per_second, 6.25e9) << "several pairs";
 }
 
 TEST(NetworkLimits, OtherJobsHaveNoneAndSayWhy) {
