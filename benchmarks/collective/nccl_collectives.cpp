@@ -13,7 +13,7 @@ namespace {
 #if defined(ASSAY_NCCL_TEAM)
 constexpr bool is_team = true;
 #define ASSAY_NCCL_PROCESSES                                                                       \
-    "One process per device, started by mpirun or srun; calls back to back. Timed with CUDA "      \
+    "One process per device, started by mpirun or srun; calls back to back. Timed by device "      \
     "events, the slowest device counts. "
 #define ASSAY_NCCL_CAVEAT                                                                          \
     "Small messages include NCCL's launch on each device and, on the first rank, a log line per "  \
@@ -22,7 +22,7 @@ constexpr bool is_team = true;
 constexpr bool is_team = false;
 #define ASSAY_NCCL_PROCESSES                                                                       \
     "One process with all devices (ncclCommInitAll, one group call), calls back to back. Timed "   \
-    "with CUDA events, the slowest device counts. "
+    "by device events, the slowest device counts. "
 #define ASSAY_NCCL_CAVEAT                                                                          \
     "Small messages show the launch of a kernel on every device from one thread, and a log line "  \
     "of NCCL per call (about a microsecond); module nccl_mpi, one process per device, is faster. "
@@ -119,7 +119,7 @@ constexpr Info nccl_info(const char* id, const char* question, const char* metho
             .method = method,
             .caveats = nccl_caveats,
             .headline = "bus_bandwidth",
-            .place = "cuda",
+            .place = device::place_kind,
             .trial_bytes = 16 << 10U,
             .bound = Bound::device_links,
             .noise = Noise::messages};

@@ -1,57 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collective/nccl_data.hpp"
 #include "device/launch.cuh"
+#include "device/narrow_float.hpp"
 #include "device/worst.cuh"
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
 
 namespace assay::collective {
 namespace {
 
-/// An array whose type is known at run time: one kernel for all types. The conversions are exact for
-/// the integers that are stored here, and memory, not the switch, sets the pace.
+ASSAY_HOST_DEVICE constexpr device::NarrowFloat format_of(Element element) {
+    return element == Element::fp16       ? device::fp16_format()
+           : element == Element::bf16     ? device::bf16_format()
+           : element == Element::fp8_e4m3 ? device::e4m3_format()
+                                          : device::e5m2_format();
+}
+
+/// An array whose type is known at run time: one kernel for all types. The conversions are exact for the integers that
+/// are stored here, and untimed.
 struct Numbers {
     void* data;
     Element element;
 
-    __device__ double load(std::uint64_t i) const {
+    ASSAY_HOST_DEVICE double load(std::uint64_t i) const {
         switch (element) {
         case Element::fp64:
             return static_cast<const double*>(data)[i];
         case Element::fp32:
             return static_cast<const float*>(data)[i];
         case Element::fp16:
-            return __half2float(static_cast<const __half*>(data)[i]);
         case Element::bf16:
-            return __bfloat162float(static_cast<const __nv_bfloat16*>(data)[i]);
-        case Element::fp8_e4m3:
-            return static_cast<float>(static_cast<const __nv_fp8_e4m3*>(data)[i]);
+            return device::decode(format_of(element), static_cast<const std::uint16_t*>(data)[i]);
         default:
-            return static_cast<float>(static_cast<const __nv_fp8_e5m2*>(data)[i]);
+            return device::decode(format_of(element), static_cast<const std::uint8_t*>(data)[i]);
         }
     }
-    __device__ void store(std::uint64_t i, double value) const {
-        const auto narrow = static_cast<float>(value);
+    ASSAY_HOST_DEVICE void store(std::uint64_t i, double value) const {
         switch (element) {
         case Element::fp64:
             static_cast<double*>(data)[i] = value;
             break;
         case Element::fp32:
-            static_cast<float*>(data)[i] = narrow;
+            static_cast<float*>(data)[i] = static_cast<float>(value);
             break;
         case Element::fp16:
-            static_cast<__half*>(data)[i] = __float2half(narrow);
-            break;
         case Element::bf16:
-            static_cast<__nv_bfloat16*>(data)[i] = __float2bfloat16(narrow);
-            break;
-        case Element::fp8_e4m3:
-            static_cast<__nv_fp8_e4m3*>(data)[i] = __nv_fp8_e4m3(narrow);
+            static_cast<std::uint16_t*>(data)[i] =
+                static_cast<std::uint16_t>(device::encode(format_of(element), value));
             break;
         default:
-            static_cast<__nv_fp8_e5m2*>(data)[i] = __nv_fp8_e5m2(narrow);
+            static_cast<std::uint8_t*>(data)[i] =
+                static_cast<std::uint8_t>(device::encode(format_of(element), value));
             break;
         }
     }

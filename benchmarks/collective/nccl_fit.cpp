@@ -27,7 +27,8 @@ Fit fits_type(Kind kind, const NcclParams& params, int ranks, int here) {
     if (params.in_place && reduces(kind) && bytes_of(params.element) < 4)
         return Fit::no("not applicable: repeated sums in place overflow a type this narrow");
     if (is_fp8(params.element) && NCCL_VERSION_CODE < fp8_since)
-        return Fit::no("not applicable: needs NCCL 2.24 or later for fp8");
+        return Fit::no(is_rccl ? "not applicable: fp8 of this library has other codes on each chip"
+                               : "not applicable: needs NCCL 2.24 or later for fp8");
     if (reduces(kind) && largest_value(params.element, ranks) == 0)
         return Fit::no("not applicable: no sum over ", ranks,
                        " ranks is exact in this type, so it could not be checked");
@@ -75,6 +76,8 @@ Fit fits_choice(Kind kind, const NcclParams& params, const Crowd& crowd, int her
         return Fit::no("not applicable: " + why);
     const bool by_switch =
         params.algorithm == NcclAlgorithm::nvls || params.algorithm == NcclAlgorithm::nvls_tree;
+    if (is_rccl && (by_switch || params.way == Way::nvlink_ring))
+        return Fit::no("not applicable: AMD's devices have no NVLink");
     for (int device = 0; by_switch && device < here; ++device)
         if (capability_of(device) < 90)
             return Fit::no(
@@ -114,14 +117,16 @@ int nccl_version() {
     return version;
 }
 void report_nccl(const Context& context) {
+    if (!why_no_nccl().empty()) throw device::Error{why_no_nccl()};
     const int version = nccl_version();
-    context.setting("nccl",
+    context.setting(is_rccl ? "rccl" : "nccl",
                     joined(version / 10000, '.', version % 10000 / 100, '.', version % 100));
 }
 
 Fit NcclGroup::fits(Kind kind, const NcclParams& params, const Machine& machine,
                     const Beside& beside) {
     if (auto fit = device::fits_any_device(); !fit) return fit;
+    if (const auto& why = why_no_nccl(); !why.empty()) return Fit::no("not applicable: ", why);
     const int count = devices_there();
     const Crowd crowd = crowd_of(params.ranks, count, machine);
     if (crowd.ranks < 2) return Fit::no("not applicable: needs two devices, there is one");

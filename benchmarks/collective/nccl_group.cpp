@@ -296,8 +296,8 @@ Check NcclGroup::prove(Check check) const {
                                                           : seen_->kernel});
     const auto expected = expected_of_nvlink(params_, *seen_, least_carried(kind_, bytes(), ranks_),
                                              members_.machines);
-    if (expected.least) context_.nvlink_at_least(members_.on_machine, *expected.least);
-    if (expected.most) context_.nvlink_at_most(members_.on_machine, *expected.most);
+    if (expected.least && !is_rccl) context_.nvlink_at_least(members_.on_machine, *expected.least);
+    if (expected.most && !is_rccl) context_.nvlink_at_most(members_.on_machine, *expected.most);
     const std::string wrong = contradiction(params_, *seen_);
     if (wrong.empty() || !check.passed) return check;
     return check_value(std::numeric_limits<double>::infinity(), check.bound,

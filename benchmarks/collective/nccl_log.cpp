@@ -184,6 +184,7 @@ std::string listed(std::initializer_list<Named> names) {
 const char* peer_name(Text link) {
     if (link.empty()) return "peer";
     if (is_nvlink(link)) return "nvlink";
+    if (link == "XGMI") return "xgmi"; // of AMD's devices, by RCCL
     return link == "C2C" ? "c2c" : "pcie_peer";
 }
 
@@ -273,9 +274,9 @@ std::string contradiction(Way asked, const NcclLog& log) {
     const Text link = log.link;
     if (asked == Way::nvlink_ring && !link.empty() && !is_nvlink(link))
         return "NCCL's log shows a ring over links of type " + log.link + ", not NVLink";
-    if (asked == Way::pcie_peer && (is_nvlink(link) || link == "C2C"))
+    if (asked == Way::pcie_peer && (is_nvlink(link) || link == "C2C" || link == "XGMI"))
         return "NCCL's log shows a ring over links of type " + log.link +
-               ": where there is NVLink, peers cannot be made to use PCIe";
+               ": where there are such links, peers cannot be made to use PCIe";
     return {};
 }
 

@@ -17,11 +17,20 @@
 
 namespace assay::collective {
 
+/// Module `rccl` has NCCL's interface from AMD's library, which may be missing: then why. Else "".
+#ifdef ASSAY_RCCL
+inline constexpr bool is_rccl = true;
+const std::string& why_no_nccl();
+#else
+inline constexpr bool is_rccl = false;
+inline std::string why_no_nccl() { return {}; }
+#endif
+
 /// Makes an exception of what an NCCL call answers, with the place it was called from.
 inline void check(ncclResult_t status,
                   const std::source_location& from = std::source_location::current()) {
     if (status == ncclSuccess) return;
-    std::string words = std::string{"NCCL: "} + ncclGetErrorString(status);
+    std::string words = joined(is_rccl ? "RCCL: " : "NCCL: ", ncclGetErrorString(status));
     const char* last = ncclGetLastError(nullptr);
     if (last != nullptr && *last != '\0') (words += ": ") += last;
     throw device::Error{words + " (at " + device::words_of(from) + ')'};

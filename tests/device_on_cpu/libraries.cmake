@@ -68,6 +68,18 @@ if(EXISTS "${ASSAY_CUDA_HEADERS}/nccl.h")
             SOURCES ${sources} collective/world.cpp LINK nccl_library_on_cpu MPI::MPI_CXX)
         target_compile_definitions(nccl_mpi_on_cpu PRIVATE ASSAY_NCCL_TEAM OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
     endif()
+    # The module `rccl` opens AMD's library by its name.
+    add_library(rccl_on_cpu_opened SHARED)
+    target_link_libraries(rccl_on_cpu_opened PRIVATE nccl_library_on_cpu)
+    set_target_properties(rccl_on_cpu_opened PROPERTIES OUTPUT_NAME rccl SUFFIX ".so.1"
+        LIBRARY_OUTPUT_DIRECTORY "${on_cpu_modules}/lib" LINKER_LANGUAGE CXX)
+    list(REMOVE_ITEM collectives collective::device_overlap)
+    list(FILTER sources EXCLUDE REGEX "overlap|product|matrices")
+    assay_module_on_cpu(rccl HOOKS collective/nccl_alone.cpp BENCHMARKS ${collectives} LINK ${CMAKE_DL_LIBS}
+        SOURCES ${sources} collective/rccl_library.cpp DEFINITIONS ASSAY_HIP ASSAY_WARP_LANES=64 ASSAY_RCCL)
+    target_include_directories(rccl_on_cpu BEFORE PRIVATE "${benchmarks}/hip/rccl")
+    add_dependencies(rccl_on_cpu rccl_on_cpu_opened)
+    target_link_options(rccl_on_cpu PRIVATE -Wl,--enable-new-dtags) # a test has another library in LD_LIBRARY_PATH
 endif()
 
 find_package(PkgConfig QUIET)
@@ -103,6 +115,7 @@ if(TARGET cufft_on_cpu)
 endif()
 if(TARGET nccl_on_cpu)
     assay_contract_on_cpu(nccl ASSAY_CPU_DEVICES=3 ASSAY_CPU_DEVICE_MIB=4096)
+    assay_contract_on_cpu(rccl ASSAY_CPU_DEVICES=3 ASSAY_CPU_DEVICE_MIB=4096 ASSAY_CPU_LANES=64 ASSAY_CPU_LINK=XGMI)
 endif()
 if(TARGET cublaslt_on_cpu)
     assay_contract_on_cpu(cublaslt ASSAY_CPU_CAPABILITY=100 ASSAY_CPU_DEVICE_MIB=2304)
@@ -132,6 +145,22 @@ if(TARGET nccl_on_cpu)
         LABELS device_on_cpu)
     target_compile_definitions(nccl_on_cpu_test PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
     add_dependencies(nccl_on_cpu_test nccl_on_cpu)
+    # RCCL as it is found: whole, too old, and no library at all.
+    add_library(pretended_rccl MODULE pretended_rccl.cpp)
+    set_target_properties(pretended_rccl PROPERTIES OUTPUT_NAME rccl SUFFIX ".so.1" PREFIX "lib"
+        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/rccl_old")
+    file(WRITE "${PROJECT_BINARY_DIR}/tests/rccl_none/librccl.so.1" "no library")
+    add_executable(rccl_on_cpu_test rccl_test.cpp)
+    target_link_libraries(rccl_on_cpu_test PRIVATE device_on_cpu assay_counter assay_warnings assay_sanitizers
+        ${CMAKE_DL_LIBS} GTest::gmock_main)
+    target_compile_definitions(rccl_on_cpu_test PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
+    set_target_properties(rccl_on_cpu_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    add_dependencies(rccl_on_cpu_test rccl_on_cpu pretended_rccl)
+    foreach(found IN ITEMS whole old none)
+        add_test(NAME rccl_on_cpu_${found} COMMAND rccl_on_cpu_test)
+        set_tests_properties(rccl_on_cpu_${found} PROPERTIES LABELS device_on_cpu ENVIRONMENT
+            "ASSAY_RCCL_FOUND=${found};LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/tests/rccl_${found};ASSAY_CPU_LANES=64;ASSAY_CPU_LINK=XGMI")
+    endforeach()
 endif()
 # What the ranks of a job tell each other.
 if(TARGET nccl_mpi_on_cpu AND MPIRUN)
