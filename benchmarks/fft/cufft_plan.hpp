@@ -16,11 +16,22 @@
 
 namespace assay::fft {
 
+/// Module `hipfft` has cuFFT's interface from AMD's library, which may be missing: then why. Else "".
+#ifdef ASSAY_HIPFFT
+inline constexpr bool is_hipfft = true;
+inline constexpr const char* cufft_name = "hipFFT";
+const std::string& why_no_cufft();
+#else
+inline constexpr bool is_hipfft = false;
+inline constexpr const char* cufft_name = "cuFFT";
+inline std::string why_no_cufft() { return {}; }
+#endif
+
 inline void check(cufftResult status,
                   const std::source_location& from = std::source_location::current()) {
     if (status == CUFFT_SUCCESS) return;
-    throw device::Error{std::string{"cuFFT answers "} + cufft_status_name(status) +
-                        cufft_status_advice(status) + " (at " + device::words_of(from) + ')'};
+    throw device::Error{joined(cufft_name, " answers ", cufft_status_name(status),
+                               cufft_status_advice(status), " (at ", device::words_of(from), ')')};
 }
 
 constexpr cudaDataType cuda_type(Precision precision, bool is_complex) {
@@ -70,7 +81,7 @@ public:
     }
 
 private:
-    cufftHandle plan_ = 0;
+    cufftHandle plan_{};
     std::size_t work_bytes_ = 0;
 };
 

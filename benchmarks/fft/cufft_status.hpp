@@ -41,11 +41,11 @@ constexpr const char* cufft_status_advice(int status) {
     case 0x2:
         return ": not enough memory of the device; fewer points or a smaller batch would do";
     case 0x8:
-        return ": cuFFT does not transform this length";
+        return ": the library does not transform this length";
     case 0x10:
-        return ": cuFFT does not support this transform on this device";
+        return ": the library does not support this transform on this device";
     case 0x11:
-        return ": a library that cuFFT needs is missing or too old";
+        return ": a library that it needs is missing or too old";
     default:
         return "";
     }

@@ -108,7 +108,10 @@ int cufft_version() {
     check(cufftGetVersion(&version));
     return version;
 }
-void report(const Context& context) { context.setting("cufft.version", cufft_version()); }
+[[maybe_unused]] void report(const Context& context) {
+    if (!why_no_cufft().empty()) throw device::Error{why_no_cufft()};
+    context.setting(is_hipfft ? "hipfft.version" : "cufft.version", cufft_version());
+}
 
 using device::Place;
 
@@ -142,7 +145,7 @@ public:
         place.stream.wait();
         graph_.emplace(place.stream, [this] { queue(); });
         place.clock.expect_operations(graph_->operations());
-        context.setting("cufft", cufft_version());
+        context.setting(is_hipfft ? "hipfft" : "cufft", cufft_version());
         context.setting("operations", graph_->operations());
         context.setting("work_area", forward_->work_bytes());
     }
@@ -215,25 +218,28 @@ public:
     };
     static constexpr Info info{
         .id = "fft.transform",
-        .question = "How fast does this device compute Fourier transforms with cuFFT?",
+        .question = is_hipfft ? "How fast does this device compute Fourier transforms with hipFFT?"
+                              : "How fast does this device compute Fourier transforms with cuFFT?",
         .method = "Forward transforms of uniform random numbers, out of place, in one, two or "
                   "three dimensions of equal length; a batch is contiguous in memory and one call, "
-                  "cufftXtExec captured in a graph. As in benchFFT, 5 N log2(N) FLOP count for N "
+                  "captured in a graph. As in benchFFT, 5 N log2(N) FLOP count for N "
                   "complex points and half of that for real ones; bytes are input and output once. "
                   "Work memory is allocated before; planning_time excludes loading the library. "
                   "Checked on the device: every transform by another plan's inverse (half "
                   "precision in single), Parseval's theorem and the symmetry of real spectra, four "
                   "bins by their definition in fp64, within 8 u sqrt(log2(N)+2) of the norm.",
         .caveats =
-            "FLOP follow the convention, not what cuFFT executes. Bytes are the least traffic: a "
+            "FLOP follow the convention, not what the library executes. Bytes are the least "
+            "traffic: a "
             "large transform passes over memory once or more per dimension, so a third of "
             "memory.stream is a good 3-D transform; transforms that fit in the second-level cache "
             "can exceed memory.stream with cache=hot. kernels=patient lets cuFFT compile kernels "
-            "for the plan. Lengths with large prime factors become convolutions, several times "
+            "for the plan (hipFFT has no such choice). Lengths with large prime factors become "
+            "convolutions, several times "
             "slower per point. Half precision: powers of two, up to 2^26 points. Not normalised.",
         .headline = "flop_rate",
         .ceiling = "memory.stream",
-        .place = "cuda",
+        .place = device::place_kind,
         .noise = Noise::fft,
     };
     static constexpr auto axes = std::tuple_cat(
@@ -253,6 +259,9 @@ public:
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
         const Shape shape = p.shape();
+        if (const auto& why = why_no_cufft(); !why.empty()) return Fit::no("not applicable: ", why);
+        if (is_hipfft && p.planning == Planning::patient)
+            return Fit::no("not applicable: hipFFT has no kernels for one plan");
         if (p.precision == Precision::fp16)
             if (std::string why = why_not_half(shape); !why.empty()) return Fit::no(std::move(why));
         const double returned = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
@@ -281,6 +290,8 @@ extern constinit const assay_benchmark device_transform = define<DeviceTransform
 
 } // namespace assay::fft
 
+#ifndef __HIP_DEVICE_COMPILE__ // clang would promote it to the device
 extern const assay::Module assay_module_hooks;
 const assay::Module assay_module_hooks{
     .facts = assay::facts<assay::fft::report, assay::device::report_versions>};
+#endif

@@ -60,9 +60,9 @@ TEST(Modules, OfDevicesSayWhetherTheyWereExecutedOnACpu) {
     std::set<std::string> executed;
     for (const auto& loaded : every_benchmark()) {
         ASSERT_NE(loaded.benchmark, nullptr) << loaded.name << ": " << loaded.problem;
-        // Module hip is built for warps of 64 threads, and the device has as many as this says.
-        ::setenv("ASSAY_CPU_LANES", loaded.module->name == std::string_view{"hip"} ? "64" : "32",
-                 1);
+        // Modules for AMD's devices are built for warps of 64 threads, and the device has as many as this says.
+        ::setenv("ASSAY_CPU_LANES",
+                 loaded.benchmark->place == std::string_view{"hip"} ? "64" : "32", 1);
         if (is_executed(*loaded.benchmark)) executed.insert(name_of(loaded));
     }
     for (std::string line; std::getline(file, line);) {

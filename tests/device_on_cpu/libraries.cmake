@@ -14,6 +14,15 @@ if(FFTW_INCLUDE AND FFTW3_LIBRARY AND FFTW3F_LIBRARY AND EXISTS "${ASSAY_CUDA_HE
     target_include_directories(cufft_library_on_cpu SYSTEM PRIVATE "${FFTW_INCLUDE}")
     assay_module_on_cpu(cufft LINK cufft_library_on_cpu)
     list(APPEND tested cufft)
+    # The module `hipfft` opens AMD's library by its name.
+    add_library(hipfft_on_cpu_opened SHARED hipfft.cpp)
+    target_link_libraries(hipfft_on_cpu_opened PRIVATE cufft_library_on_cpu assay_warnings)
+    set_target_properties(hipfft_on_cpu_opened PROPERTIES OUTPUT_NAME hipfft SUFFIX ".so.0"
+        LIBRARY_OUTPUT_DIRECTORY "${on_cpu_modules}/lib")
+    assay_module_on_cpu(hipfft HOOKS fft/device_transform.cu BENCHMARKS fft::device_transform
+        SOURCES fft/hipfft_library.cpp DEFINITIONS ASSAY_HIP ASSAY_WARP_LANES=64 ASSAY_HIPFFT LINK ${CMAKE_DL_LIBS})
+    target_include_directories(hipfft_on_cpu BEFORE PRIVATE "${benchmarks}/hip/hipfft")
+    add_dependencies(hipfft_on_cpu hipfft_on_cpu_opened)
 endif()
 
 if(EXISTS "${ASSAY_CUDA_HEADERS}/cublasLt.h")
@@ -112,6 +121,7 @@ function(assay_contract_on_cpu name)
 endfunction()
 if(TARGET cufft_on_cpu)
     assay_contract_on_cpu(cufft)
+    assay_contract_on_cpu(hipfft ASSAY_CPU_LANES=64)
 endif()
 if(TARGET nccl_on_cpu)
     assay_contract_on_cpu(nccl ASSAY_CPU_DEVICES=3 ASSAY_CPU_DEVICE_MIB=4096)

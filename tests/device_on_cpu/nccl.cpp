@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NCCL's calls between devices on the CPU, of one process or of several of this machine: what each rank of a group call
-// sends goes to a file in memory that all ranks reach (named by the unique id), and when all have written, each reads
-// what is for it. The log says what NCCL 2.28 says, with the transport, algorithm and protocol that its variables
-// ask for; unlike NCCL's they are read for each communicator, NCCL_P2P_LEVEL=SYS makes the links PCIe's, and
-// ASSAY_CPU_LINK=XGMI AMD's. ASSAY_CPU_FAULT=nccl leaves the last rank out of sums, and out of what is gathered;
-// nccl_call: calls fail; nccl_windows: no window is made.
+// sends goes to a file in memory that all ranks reach, and when all have written, each reads what is for it. The log says
+// what NCCL 2.28 says, with the transport, algorithm and protocol that its variables ask for; unlike NCCL's they are read
+// for each communicator, NCCL_P2P_LEVEL=SYS makes the links PCIe's, and ASSAY_CPU_LINK=XGMI AMD's. ASSAY_CPU_FAULT=nccl
+// leaves the last rank out of sums, and out of what is gathered; nccl_call: calls fail; nccl_windows: no window is made.
 
 #include "fault.hpp"
 #include "nccl_meeting.hpp"
