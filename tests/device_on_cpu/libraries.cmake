@@ -166,6 +166,7 @@ if(TARGET nccl_on_cpu)
     target_compile_definitions(rccl_on_cpu_test PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
     set_target_properties(rccl_on_cpu_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
     add_dependencies(rccl_on_cpu_test rccl_on_cpu pretended_rccl)
+    file(CREATE_LINK "${on_cpu_modules}/lib" "${PROJECT_BINARY_DIR}/tests/rccl_whole" SYMBOLIC)
     foreach(found IN ITEMS whole old none)
         add_test(NAME rccl_on_cpu_${found} COMMAND rccl_on_cpu_test)
         set_tests_properties(rccl_on_cpu_${found} PROPERTIES LABELS device_on_cpu ENVIRONMENT
