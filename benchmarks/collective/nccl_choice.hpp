@@ -91,6 +91,12 @@ inline constexpr std::array algorithm_variables{
     variable("nvls", "NCCL_ALGO", "NVLS"),
     variable("nvls_tree", "NCCL_ALGO", "NVLSTree"),
     variable("pat", "NCCL_ALGO", "PAT"),
+#ifdef ASSAY_RCCL // kernels that are neither, which RCCL prefers to both
+    variable("ring", "RCCL_MSCCL_ENABLE", "0"),
+    variable("ring", "RCCL_MSCCLPP_ENABLE", "0"),
+    variable("tree", "RCCL_MSCCL_ENABLE", "0"),
+    variable("tree", "RCCL_MSCCLPP_ENABLE", "0"),
+#endif
 };
 
 inline constexpr std::array protocol_names{

@@ -78,6 +78,8 @@ Fit fits_choice(Kind kind, const NcclParams& params, const Crowd& crowd, int her
         params.algorithm == NcclAlgorithm::nvls || params.algorithm == NcclAlgorithm::nvls_tree;
     if (is_rccl && (by_switch || params.way == Way::nvlink_ring))
         return Fit::no("not applicable: AMD's devices have no NVLink");
+    if (is_rccl && params.algorithm == NcclAlgorithm::pat)
+        return Fit::no("not applicable: RCCL has no algorithm pat");
     for (int device = 0; by_switch && device < here; ++device)
         if (capability_of(device) < 90)
             return Fit::no(
