@@ -124,7 +124,7 @@ public:
 
     Check check() const {
         // Many small transforms are shared out among the threads, few large ones each split.
-        const std::int64_t shares = s_.batch < 8 * threads_ ? threads_ : 1;
+        const std::int64_t shares = s_.batch < std::int64_t{8} * threads_ ? threads_ : 1;
         const auto batch = static_cast<std::size_t>(s_.batch);
         std::vector<Squares> squares(batch * static_cast<std::size_t>(shares));
         std::vector<double> errors(3 * batch);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "gemm/cublaslt_tuned.hpp"
+#include "gemm/device_axes.hpp"
 
 #include <assay/axes.hpp>
 
@@ -37,16 +38,6 @@ consteval auto accumulation_axis() {
         "accumulation", "accumulation of fp8 products: as exact as the chip allows, or fast",
         &Params::accumulation, {{"exact", Accumulation::exact}, {"fast", Accumulation::fast}},
         {Accumulation::exact});
-}
-
-template <class Params>
-consteval auto load_axis() {
-    return choice("load",
-                  "sustained: 2 s at load before the window, then batches of at least 20 ms; or "
-                  "bursts of 20 ms with pauses to cool",
-                  &Params::load,
-                  {{"sustained", device::Load::sustained}, {"burst", device::Load::burst}},
-                  {device::Load::sustained});
 }
 
 } // namespace assay::gemm

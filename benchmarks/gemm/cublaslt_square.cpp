@@ -47,12 +47,9 @@ public:
         precision_axis<Params>(),
         integer("size", "rows and columns of the matrices", "", &Params::size, {8192}, {16, 65536}),
         accumulation_axis<Params>(),
-        choice("cache", "second-level cache before each call: kept (hot) or flushed (cold)",
-               &Params::caches, {{"hot", device::Caches::hot}, {"cold", device::Caches::cold}},
-               {device::Caches::hot}),
+        caches_axis<Params>(),
         load_axis<Params>(),
-        choice("data", "normal random numbers, or zeros, which run faster", &Params::data,
-               {{"normal", Data::normal}, {"zeros", Data::zeros}}, {Data::normal}),
+        data_axis<Params>(),
     };
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {

@@ -3,6 +3,7 @@
 #include "gemm/cublaslt_tuned.hpp"
 
 #include "device/output.hpp"
+#include "gemm/device_axes.hpp"
 #include "gemm/product_shapes.hpp"
 
 #include <assay/define.hpp>
@@ -175,11 +176,8 @@ void TunedProduct::poison() const {
 void TunedProduct::spoil() { matrices_.spoil(tolerance()); }
 
 void TunedProduct::describe(const Context& context, const Trial& trial) const {
-    if (conditions_.load == device::Load::sustained) {
-        constexpr double batch = 0.02; // s: the pause of some 60 us after it is 0.3%
-        constexpr double load = 2;     // s: after it the power controller and the clock are steady
-        context.sustained(batch, load);
-    }
+    if (conditions_.load == device::Load::sustained)
+        context.sustained(sustained_batch, sustained_load);
     context.setting("algorithm", text_of(product_->config()));
     const std::string arithmetic = product_->arithmetic();
     if (!arithmetic.empty()) context.setting("arithmetic", arithmetic);

@@ -119,13 +119,13 @@ ASSAY_HOST_DEVICE constexpr Place copied_place(std::uint64_t block, unsigned thr
 ASSAY_HOST_DEVICE constexpr Place tile_place(std::uint64_t block, unsigned thread, unsigned k,
                                              std::uint64_t side) {
     const std::uint64_t tiles_in_row = side / tile_side;
-    return {block / tiles_in_row * tile_side + thread / tile_side + k * tile_rows,
+    return {block / tiles_in_row * tile_side + thread / tile_side + std::uint64_t{k} * tile_rows,
             block % tiles_in_row * tile_side + thread % tile_side};
 }
 ASSAY_HOST_DEVICE constexpr Place mirrored_place(std::uint64_t block, unsigned thread, unsigned k,
                                                  std::uint64_t side) {
     const std::uint64_t tiles_in_row = side / tile_side;
-    return {block % tiles_in_row * tile_side + thread / tile_side + k * tile_rows,
+    return {block % tiles_in_row * tile_side + thread / tile_side + std::uint64_t{k} * tile_rows,
             block / tiles_in_row * tile_side + thread % tile_side};
 }
 constexpr std::uint64_t matrix_blocks(MatrixPattern pattern, std::uint64_t side) {

@@ -80,6 +80,7 @@ public:
     }
 
     /// Sum and bias of one output. Exact for integers.
+    // NOLINTNEXTLINE(readability-function-cognitive-complexity): six loops
     double sum(const Place& place) const {
         const auto [image, channel, plane, row, column] = place;
         const bool flat = layer_.dims == 2;

@@ -122,7 +122,7 @@ public:
     /// What one unit of a product's sum is worth, by output. The scales of neighbours differ, so that
     /// one that is missing or misplaced is noticed.
     float product_scale(Kind kind, std::uint64_t column) const {
-        const float channel = random_uniform<float>(seed_of(kind) + 1000, column, 0.75F, 1.25F);
+        const auto channel = random_uniform<float>(seed_of(kind) + 1000, column, 0.75F, 1.25F);
         return step(kind) * channel * root3 / (std::sqrt(terms(kind)) * largest);
     }
 

@@ -24,8 +24,11 @@ namespace assay::report {
 class Pool {
 public:
     Pool() = default;
+    ~Pool() = default;
     Pool(Pool&&) = default;
-    Pool& operator=(Pool&&) = default; ///< no copies: the map would look at the other's items
+    Pool& operator=(Pool&&) = default;
+    Pool(const Pool&) = delete; ///< the map would look at the other's items
+    Pool& operator=(const Pool&) = delete;
 
     std::uint32_t add(std::string_view bytes);
     std::size_t size() const { return items_.size(); }

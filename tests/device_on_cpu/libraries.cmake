@@ -42,6 +42,18 @@ if(EXISTS "${ASSAY_CUDA_HEADERS}/cublasLt.h")
     list(APPEND tested cublaslt)
 endif()
 
+# The module `rocblas` opens AMD's library by its name.
+add_library(rocblas_on_cpu_opened SHARED rocblas.cpp)
+target_compile_options(rocblas_on_cpu_opened PRIVATE -O2 -Wno-sign-conversion)
+target_link_libraries(rocblas_on_cpu_opened PRIVATE device_on_cpu assay_warnings assay_sanitizers)
+target_include_directories(rocblas_on_cpu_opened PRIVATE "${benchmarks}")
+set_target_properties(rocblas_on_cpu_opened PROPERTIES OUTPUT_NAME rocblas SUFFIX ".so.4"
+    LIBRARY_OUTPUT_DIRECTORY "${on_cpu_modules}/lib")
+assay_module_on_cpu(rocblas HOOKS gemm/rocblas_square.cpp BENCHMARKS gemm::rocblas_square
+    SOURCES gemm/device_matrices.cpp gemm/device_matrices.cu DEFINITIONS ASSAY_HIP ASSAY_WARP_LANES=64
+    LINK ${CMAKE_DL_LIBS})
+add_dependencies(rocblas_on_cpu rocblas_on_cpu_opened)
+
 set(cudnn_attention "")
 if(EXISTS "${ASSAY_CUDA_HEADERS}/cudnn_graph.h")
     file(STRINGS "${ASSAY_CUDA_HEADERS}/cudnn_graph.h" cudnn_attention REGEX "CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC")
@@ -119,6 +131,7 @@ function(assay_contract_on_cpu name)
         ENVIRONMENT "ASSAY_CONTRACT_FOLDER=${on_cpu_modules};ASSAY_CONTRACT_MODULE=${name};ASSAY_CONTRACT_CASES=few;ASSAY_CONTRACT_VARIABLES=each;ASSAY_HOLD_STREAMS=0;${ARGN}")
     add_dependencies(module_contract ${name}_on_cpu)
 endfunction()
+assay_contract_on_cpu(rocblas ASSAY_CPU_LANES=64 ASSAY_CPU_CAPABILITY=94)
 if(TARGET cufft_on_cpu)
     assay_contract_on_cpu(cufft)
     assay_contract_on_cpu(hipfft ASSAY_CPU_LANES=64)

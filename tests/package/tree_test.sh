@@ -35,7 +35,7 @@ env -i PATH=/usr/bin:/bin "$tree/bin/assay" run 'memory.stream[host]' --replicas
     --set memory.stream.kernel=copy --set memory.stream.footprint=1MiB --set memory.stream.stores=plain \
     --set memory.stream.threads=one >"$folder/run.txt" || fail "it cannot run: $(cat "$folder/run.txt")"
 
-outside=$(find "$tree/bin" "$tree/lib/assay" -type f \( -name '*.so' -o -perm -u+x \) ! -name mpi.so ! -name hip.so ! -name '*_mpi.so' ! -name 'ucx*.so' ! -name ofi.so -print0 |
+outside=$(find "$tree/bin" "$tree/lib/assay" -type f \( -name '*.so' -o -perm -u+x \) ! -name mpi.so ! -name hip.so ! -name hipfft.so ! -name rccl.so ! -name rocblas.so ! -name '*_mpi.so' ! -name 'ucx*.so' ! -name ofi.so -print0 |
     xargs -0 -n 1 sh -c 'ldd "$1" 2>/dev/null || true' ldd | awk '$2 == "=>" { print $1, $3 }' | sort -u |
     grep -F -v "$folder/moved" |
     grep -vE '^(lib(c|m|dl|pthread|rt|resolv|stdc\+\+|gcc_s)|libcu.*|libnv.*|libnccl|libuc[pstm])\.so' || true)

@@ -16,6 +16,7 @@
 #include "driver/nvml_abi.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -56,7 +57,7 @@ public:
             std::string value;
             words >> whose >> what >> std::ws;
             std::getline(words, value);
-            if (!whose.empty() && whose != "#") values_[whose + ' ' + what] = value;
+            if (!whose.empty() && whose != "#") values_[whose.append(1, ' ').append(what)] = value;
         }
     }
 
@@ -131,6 +132,7 @@ unsigned count_of(const std::string& whose, const char* what) {
 
 extern "C" {
 
+// NOLINTBEGIN(readability-identifier-naming): NVML's names
 int nvmlInit_v2() {
     world().read();
     return world().code("-", "init");
@@ -244,7 +246,7 @@ int nvmlDeviceGetCudaComputeCapability(Handle d, int* major, int* minor) {
     double capability = 0;
     const int code = give(d->id, "capability", &capability);
     *major = static_cast<int>(capability);
-    *minor = static_cast<int>(capability * 10 + 0.5) % 10;
+    *minor = static_cast<int>(std::lround(capability * 10)) % 10;
     return code;
 }
 int nvmlDeviceGetNumGpuCores(Handle d, unsigned* out) { return give(d->id, "cores", out); }
@@ -345,5 +347,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(Handle d, unsigned* count, nvml::Pro
 }
 
 #endif
+
+// NOLINTEND(readability-identifier-naming)
 
 } // extern "C"

@@ -220,7 +220,9 @@ record::Run Generator::run(std::size_t number) const {
     const double quarter =
         options_.days == 91
             ? (static_cast<double>(turn) + within) / runs
-            : static_cast<double>(turn / options_.runs) +
+            : static_cast<double>(
+                  turn / options_.runs) + // NOLINT(bugprone-integer-division): whole quarters
+
                   (static_cast<double>(turn % options_.runs) + within) / runs * options_.days / 91;
     const double started = std::floor(quarter_start(quarter));
 

@@ -9,12 +9,11 @@
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-
-extern char** environ;
 
 int main(int argc, char** argv) {
     if (argc < 2) {
@@ -26,10 +25,11 @@ int main(int argc, char** argv) {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     const auto begin = std::chrono::steady_clock::now();
     pid_t child = 0;
-    const int error = posix_spawnp(&child, argv[1], &actions, nullptr, argv + 1, environ);
+    const int error = posix_spawnp(&child, argv[1], &actions, nullptr, argv + 1, ::environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
-        std::fprintf(stderr, "measured: %s: %s\n", argv[1], std::strerror(error));
+        std::fprintf(stderr, "measured: %s: %s\n", argv[1],
+                     std::strerror(error)); // NOLINT(concurrency-mt-unsafe): one thread
         return 4;
     }
     int status = 0;

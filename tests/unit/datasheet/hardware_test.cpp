@@ -163,6 +163,13 @@ TEST(Hardware, ANameIsFoundAsAnyDriverWritesIt) {
     EXPECT_EQ(entry("A100-SXM4-80GB").name, entry("NVIDIA A100-SXM4-80GB").name);
     EXPECT_EQ(entry("NVIDIA T4").name, entry("Tesla T4").name);
     EXPECT_EQ(entry("nvidia l40s").name, "NVIDIA L40S");
+    // As amdgpu and HIP have them.
+    for (const char* name : {"AMD Instinct MI300X OAM", "AMD Instinct MI300X"}) {
+        const auto* const found = find_hardware(shipped(), device(name));
+        ASSERT_NE(found, nullptr) << name;
+        EXPECT_EQ(found->memory_bandwidth, 5.3e12);
+        EXPECT_EQ(found->multiprocessors, 304);
+    }
     EXPECT_EQ(find_hardware(shipped(), device("NVIDIA H900")), nullptr);
     EXPECT_EQ(find_hardware(shipped(), device("")), nullptr);
     EXPECT_THAT(
