@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace assay::record {
 namespace {
@@ -81,11 +84,14 @@ TEST(Conditions, EveryOneOfTheTableCanBeRecorded) {
     sample.device().confidential = false;
     sample.device().power_limit_watts = 700;
     const auto all = conditions(sample.c, sample.machine);
-    ASSERT_EQ(all.size(), condition_table().size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        EXPECT_EQ(all[i].name, condition_table()[i].name);
-        EXPECT_EQ(find_condition(all[i].name), &condition_table()[i]);
+    std::vector<std::string_view> names;
+    for (const auto& condition : condition_table()) {
+        EXPECT_EQ(find_condition(condition.name), &condition);
+        if (condition.name != "energy_scope")
+            names.push_back(condition.name); // of metrics, not of a case
     }
+    ASSERT_EQ(all.size(), names.size());
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].name, names[i]);
     EXPECT_EQ(find_condition("sparsity"), nullptr);
 }
 

@@ -165,6 +165,8 @@ TEST(CompareMatch, FiguresUnderOtherConditionsShareNoRow) {
          "machines 1 on A, machines 8 on B"},
         {{"ranks", std::int64_t{2}}, {"ranks", std::int64_t{16}}, "ranks 2 on A, ranks 16 on B"},
         {text("path", "shared_memory"), text("path", "tcp"), "path shared memory on A, path tcp"},
+        {text("net_plugin", "IBext v8"), text("net_plugin", "AWS Libfabric v11"),
+         "net plugin IBext v8 on A, net plugin AWS Libfabric v11 on B"},
         {text("program_version", "3.33"), text("program_version", "3.40"),
          "program version 3.33 on A, program version 3.40 on B"},
         {text("file_system", "ext4"), text("file_system", "nfs4"),
