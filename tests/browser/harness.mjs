@@ -52,10 +52,15 @@ export function equal(actual, expected, what) {
 /** Scrolls to the end, so that every chart was drawn. */
 export async function drawAll(page) {
   await page.addStyleTag({ content: ".part{content-visibility:visible!important}" });
-  for (const chart of await page.locator(".chart:visible").all()) {
-    await chart.evaluate((one) => one.scrollIntoView({ block: "center" })); // no wait for frames that stand still: a busy machine has few
-    await chart.locator("svg").first().waitFor();
-  }
+  // What is drawn above moves a chart out of sight again before the browser has looked where it is: then another scroll.
+  for (const chart of await page.locator(".chart:visible").all())
+    for (let tries = 12, isDrawn = false; !isDrawn; ) {
+      await chart.evaluate((one) => one.scrollIntoView({ block: "center" })); // no wait for frames that stand still: a busy machine has few
+      isDrawn = await chart.locator("svg").first().waitFor({ timeout: 5000 }).then(() => true, (error) => {
+        if (--tries === 0) throw error;
+        return false;
+      });
+    }
 }
 
 /** What axe-core finds: contrast, names, roles, order of headings, landmarks. */
