@@ -21,14 +21,6 @@ constexpr std::array needed{
     "ncclGroupStart",  "ncclGroupEnd",       "ncclAllReduce",   "ncclReduceScatter",
     "ncclAllGather",   "ncclBroadcast",      "ncclSend",        "ncclRecv"};
 
-std::string find_why_not() {
-    if (!opened().why_not().empty()) return opened().why_not();
-    for (const char* name : needed)
-        if (opened().function(name) == nullptr)
-            return joined("RCCL has no ", name, ": it is older than ROCm 5.0");
-    return {};
-}
-
 template <auto function, class... Arguments>
 ncclResult_t call(const char* name, Arguments... arguments) {
     static const auto found = reinterpret_cast<decltype(function)>(opened().function(name));
@@ -38,7 +30,7 @@ ncclResult_t call(const char* name, Arguments... arguments) {
 } // namespace
 
 const std::string& why_no_nccl() {
-    static const std::string why = find_why_not();
+    static const std::string why = opened().why_not(needed, "ROCm 5.0");
     return why;
 }
 

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 
 #include <initializer_list>
+#include <span>
 #include <string>
 
 namespace assay::device {
@@ -15,7 +16,7 @@ namespace assay::device {
 class Opened {
 public:
     /// The first of these names that can be loaded.
-    Opened(const std::string& library, std::initializer_list<const char*> names) {
+    Opened(const std::string& library, std::initializer_list<const char*> names) : name_{library} {
         for (const char* name : names) {
             // Never closed: the library's threads and its memory on the device outlive a module.
             library_ = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -29,12 +30,21 @@ public:
     }
     /// Why there is none; "" where there is one.
     const std::string& why_not() const { return why_not_; }
+    /// The same, or which of these functions it lacks, all of which are there since that release.
+    std::string why_not(std::span<const char* const> needed, const std::string& since) const {
+        if (library_ == nullptr) return why_not_;
+        for (const char* name : needed)
+            if (function(name) == nullptr)
+                return name_ + " has no " + name + ": it is older than " + since;
+        return {};
+    }
     /// Its function of that name, or null.
     void* function(const char* name) const {
         return library_ == nullptr ? nullptr : ::dlsym(library_, name);
     }
 
 private:
+    std::string name_;
     void* library_ = nullptr;
     std::string why_not_;
 };

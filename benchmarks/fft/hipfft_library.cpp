@@ -18,14 +18,6 @@ constexpr std::array needed{"hipfftGetVersion",        "hipfftCreate",         "
                             "hipfftSetAutoAllocation", "hipfftXtMakePlanMany", "hipfftSetWorkArea",
                             "hipfftSetStream",         "hipfftXtExec"};
 
-std::string find_why_not() {
-    if (!opened().why_not().empty()) return opened().why_not();
-    for (const char* name : needed)
-        if (opened().function(name) == nullptr)
-            return joined("hipFFT has no ", name, ": it is older than ROCm 5.6");
-    return {};
-}
-
 template <auto function, class... Arguments>
 cufftResult call(const char* name, Arguments... arguments) {
     static const auto found = reinterpret_cast<decltype(function)>(opened().function(name));
@@ -35,7 +27,7 @@ cufftResult call(const char* name, Arguments... arguments) {
 } // namespace
 
 const std::string& why_no_cufft() {
-    static const std::string why = find_why_not();
+    static const std::string why = opened().why_not(needed, "ROCm 5.6");
     return why;
 }
 
