@@ -51,7 +51,7 @@ struct Endpoint {
 };
 
 /// host and port of "169.254.169.254", "localhost:8080", "[fd00:ec2::254]:80".
-std::pair<std::string, std::string> split(std::string_view authority) {
+std::pair<std::string, std::string> host_and_port(std::string_view authority) {
     const auto bracket = authority.find(']');
     const auto colon = authority.rfind(':');
     const bool has_port =
@@ -80,7 +80,7 @@ Result<Endpoint> endpoint_of(std::string_view what) {
                                 what, known_services[0].path, known_services[1].path,
                                 known_services[2].path));
     Endpoint endpoint{.known = *known, .authority = std::string{authority}};
-    const auto [host, port] = split(authority);
+    const auto [host, port] = host_and_port(authority);
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;

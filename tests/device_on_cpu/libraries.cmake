@@ -112,14 +112,14 @@ if(UCX_FOUND AND MPI_CXX_FOUND)
     foreach(name IN ITEMS put get ping_pong message_rate)
         list(APPEND pairs network::${name})
     endforeach()
+    set_source_files_properties("${benchmarks}/network/resources.cpp" PROPERTIES
+        COMPILE_DEFINITIONS transports_found=transports_of_host)
     assay_module_on_cpu(ucx_cuda HOOKS network/hooks.cpp BENCHMARKS ${pairs} LINK PkgConfig::UCX MPI::MPI_CXX
         SOURCES network/put.cpp network/get.cpp network/ping_pong.cpp network/message_rate.cpp collective/world.cpp
         collective/ranks.cpp collective/traffic.cpp network/lanes.cpp network/meeting.cpp network/memory.cpp
         network/pairs.cpp network/resources.cpp network/way.cpp network/ucx_wire.cpp network/where_device.cpp
         "${CMAKE_CURRENT_SOURCE_DIR}/ucx.cpp")
     target_compile_definitions(ucx_cuda_on_cpu PRIVATE ASSAY_UCX_CUDA OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-    set_source_files_properties("${benchmarks}/network/resources.cpp" PROPERTIES
-        COMPILE_DEFINITIONS transports_found=transports_of_host)
     target_link_options(ucx_cuda_on_cpu PRIVATE -Wl,--wrap=ucp_mem_map -Wl,--wrap=ucp_mem_unmap)
 endif()
 
