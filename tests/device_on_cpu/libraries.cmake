@@ -123,11 +123,15 @@ if(UCX_FOUND AND MPI_CXX_FOUND)
     target_link_options(ucx_cuda_on_cpu PRIVATE -Wl,--wrap=ucp_mem_map -Wl,--wrap=ucp_mem_unmap)
 endif()
 
-# The promises of these benchmarks, by the same program as on a device. Every value of every parameter, not every
-# combination. Some libraries can more than kernels, which are compiled for 9.0; workspaces are a gibibyte at most.
+# The promises of these benchmarks, by the same program as on a device: that they compute and are checked, and all of
+# them in `scripts/test --all`. Every value of every parameter, not every combination. Some libraries can more than kernels, which are compiled for 9.0; workspaces are a gibibyte at most.
 function(assay_contract_on_cpu name)
-    add_test(NAME contract_on_cpu_${name} COMMAND module_contract "--gtest_filter=*Contract*${name}_*:Digests.EveryCall*")
-    set_tests_properties(contract_on_cpu_${name} PROPERTIES LABELS release_only TIMEOUT 300 COST 70 # longest first
+    add_test(NAME contract_on_cpu_${name} COMMAND module_contract "--gtest_filter=*Contract.ComputesAndIsChecked/${name}_*")
+    add_test(NAME contract_on_cpu_${name}_whole COMMAND module_contract
+        "--gtest_filter=*Contract*${name}_*:Digests.EveryCall*")
+    set_tests_properties(contract_on_cpu_${name} PROPERTIES LABELS release_only)
+    set_tests_properties(contract_on_cpu_${name}_whole PROPERTIES LABELS "release_only;long")
+    set_tests_properties(contract_on_cpu_${name} contract_on_cpu_${name}_whole PROPERTIES TIMEOUT 300 COST 70 # longest first
         ENVIRONMENT "ASSAY_CONTRACT_FOLDER=${on_cpu_modules};ASSAY_CONTRACT_MODULE=${name};ASSAY_CONTRACT_CASES=few;ASSAY_CONTRACT_VARIABLES=each;ASSAY_HOLD_STREAMS=0;${ARGN}")
     add_dependencies(module_contract ${name}_on_cpu)
 endfunction()
