@@ -107,7 +107,7 @@ public:
 
     void run() noexcept {
         play_all();
-        if (calls_ < most_kept) std::copy(now_.begin(), now_.end(), std::back_inserter(kept_));
+        if (calls_ < most_kept) std::ranges::copy(now_, std::back_inserter(kept_));
         ++calls_;
     }
 
@@ -208,7 +208,7 @@ private:
 
     /// Afterwards every rank knows all times.
     void play_all() noexcept {
-        std::fill(now_.begin(), now_.end(), 0.0);
+        std::ranges::fill(now_, 0.0);
         std::size_t at = 0;
         for (const auto& round : rounds_) {
             for (std::size_t i = 0; i < round.size(); ++i) play(at++);

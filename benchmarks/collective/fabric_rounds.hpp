@@ -57,8 +57,9 @@ inline Round pair_up(std::vector<int> order, PlayedPairs& played) {
     while (order.size() > 1) {
         const int one = order.back();
         order.pop_back();
-        const auto other = std::find_if(order.rbegin(), order.rend(),
-                                        [&](int candidate) { return played.add(one, candidate); });
+        const auto other = std::ranges::find_if(order.rbegin(), order.rend(), [&](int candidate) {
+            return played.add(one, candidate);
+        });
         if (other == order.rend()) continue;
         round.push_back(pair_of(one, *other));
         order.erase(std::next(other).base());

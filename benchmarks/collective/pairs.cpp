@@ -81,7 +81,7 @@ public:
 
     void run() noexcept {
         play_all();
-        if (calls_ < most_kept) std::copy(now_.begin(), now_.end(), std::back_inserter(kept_));
+        if (calls_ < most_kept) std::ranges::copy(now_, std::back_inserter(kept_));
         ++calls_;
     }
 
@@ -154,9 +154,10 @@ private:
         return static_cast<double>(large_messages * pace(a, b).numbers * sizeof(float));
     }
     /// Seconds of the large messages from row to column, and of a small one beside them.
-    std::size_t matrix_size() const { return 2 * static_cast<std::size_t>(ranks_ * ranks_); }
+    std::size_t matrix_size() const { return 2 * large(ranks_, 0); }
     std::size_t large(int from, int to) const {
-        return static_cast<std::size_t>(from * ranks_ + to);
+        return static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) +
+               static_cast<std::size_t>(to);
     }
     std::size_t small(int first, int second) const {
         return matrix_size() / 2 + large(first, second);
@@ -164,7 +165,7 @@ private:
 
     /// Every pair once. Afterwards every rank knows all times.
     void play_all() noexcept {
-        std::fill(now_.begin(), now_.end(), 0.0);
+        std::ranges::fill(now_, 0.0);
         for (const auto& round : rounds_) {
             for (const auto& [first, second] : round) {
                 if (second == rank_) play_.follow(first, pace(first, second), block_of(first));

@@ -220,7 +220,7 @@ std::vector<std::string> rank_labels() {
         if (machine_count == 1)
             labels.push_back(number);
         else
-            labels.push_back(machine_count == machines.size() ? node : node + " " + number);
+            labels.push_back(machine_count == machines.size() ? node : joined(node, " ", number));
     }
     return labels;
 }

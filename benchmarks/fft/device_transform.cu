@@ -263,7 +263,7 @@ public:
         if (is_hipfft && p.planning == Planning::patient)
             return Fit::no("not applicable: hipFFT has no kernels for one plan");
         if (p.precision == Precision::fp16)
-            if (std::string why = why_not_half(shape); !why.empty()) return Fit::no(std::move(why));
+            if (const auto why = why_not_half(shape); !why.empty()) return Fit::no(why);
         const double returned = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
         return device::fits_device(device_bytes(shape, p.real_size(), returned));
     }

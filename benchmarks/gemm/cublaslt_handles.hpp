@@ -91,14 +91,14 @@ template <class T>
 void set(const Operation& operation, cublasLtMatmulDescAttributes_t name, const T& value,
          const std::source_location& from = std::source_location::current()) {
     check(ASSAY_CUBLASLT(cublasLtMatmulDescSetAttribute, operation.get(), name,
-                         static_cast<const void*>(&value), sizeof value),
+                         static_cast<const void*>(&value), sizeof(T)),
           from);
 }
 template <class T>
 void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t name, const T& value,
          const std::source_location& from = std::source_location::current()) {
     check(ASSAY_CUBLASLT(cublasLtMatmulPreferenceSetAttribute, preference.get(), name,
-                         static_cast<const void*>(&value), sizeof value),
+                         static_cast<const void*>(&value), sizeof(T)),
           from);
 }
 
@@ -109,7 +109,7 @@ template <class T>
 void set(const Emulation& emulation, cublasLtEmulationDescAttributes_t name, const T& value,
          const std::source_location& from = std::source_location::current()) {
     check(ASSAY_CUBLASLT(cublasLtEmulationDescSetAttribute, emulation.get(), name,
-                         static_cast<const void*>(&value), sizeof value),
+                         static_cast<const void*>(&value), sizeof(T)),
           from);
 }
 #endif

@@ -131,9 +131,7 @@ constexpr std::array sums{named(CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_16F, "
 std::size_t library_version() {
     return pass<&cublasLtGetVersion>("cublasLtGetVersion", std::size_t{0});
 }
-int cublas_version() {
-    return std::min(static_cast<int>(library_version()), static_cast<int>(CUBLAS_VERSION));
-}
+int cublas_version() { return std::min(static_cast<int>(library_version()), CUBLAS_VERSION); }
 
 Product::Product(const Library& library, DevicePrecision precision, Accumulation accumulation,
                  const Operands& operands, const Scratch& scratch)

@@ -149,7 +149,7 @@ inline Payoff payoff(const Terms& t) {
 }
 /// Of all paths: how far mean and count are from what they should be, in standard deviations; the larger one.
 inline double deviations(std::span<const Tally> tallies) {
-    const double paths = static_cast<double>(tallies.size() * block);
+    const auto paths = static_cast<double>(tallies.size() * block);
     Tally all{};
     for (const Tally& tally : tallies) {
         all.payoff += tally.payoff;

@@ -87,7 +87,7 @@ Wire::Wire(Use /*use*/, Way way, Context& context)
 Wire::~Wire() {
     try {
         part();
-    } catch (const std::exception&) {
+    } catch (const std::exception&) { // NOLINT(bugprone-empty-catch)
         // MPI has failed: nobody is left to wait for.
     }
 }

@@ -49,6 +49,7 @@ public:
     explicit Pending(Wire& /*wire*/) {}
     Pending(const Pending&) = delete;
     Pending& operator=(const Pending&) = delete;
+    ~Pending() = default;
     std::uint64_t count() const { return count_; }
 
 private:

@@ -50,6 +50,7 @@ public:
     }
     Pending(const Pending&) = delete;
     Pending& operator=(const Pending&) = delete;
+    ~Pending() = default;
     std::uint64_t count() const { return count_; }
 
 private:

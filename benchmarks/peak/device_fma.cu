@@ -34,6 +34,7 @@ struct Fp32 {
     __device__ static Register wide(float value) { return value; }
     __device__ static Register step(Register x, Register f, Register a) { return fmaf(x, f, a); }
 };
+// NOLINTBEGIN(performance-unnecessary-value-param): registers
 struct Fp16 {
     using Format = Fp16Fma;
     using Register = __half2;
@@ -54,6 +55,7 @@ struct Bf16 {
 #endif
     }
 };
+// NOLINTEND(performance-unnecessary-value-param)
 
 template <class Kind, unsigned chains>
 __global__ void __launch_bounds__(fma_threads)

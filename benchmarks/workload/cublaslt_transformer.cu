@@ -288,8 +288,8 @@ private:
     }
     void add_norm(Kind kind, const DeviceTensor<T>& from, const DeviceTensor<T>& to) {
         const std::int64_t h = shape_.hidden;
-        const float* const scales = constant<float>(h, uniform(data_.scales(kind)), wide_);
-        const float* const shifts = constant<float>(h, uniform(data_.biases(kind)), wide_);
+        const auto* const scales = constant<float>(h, uniform(data_.scales(kind)), wide_);
+        const auto* const shifts = constant<float>(h, uniform(data_.biases(kind)), wide_);
         add([=, this, &from, &to] {
             device::launch(
                 normalise<T>,

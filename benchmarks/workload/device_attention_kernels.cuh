@@ -32,10 +32,11 @@ __device__ unsigned pair_of(float low, float high) {
     unsigned bits = 0;
     if constexpr (is_bf16<T>) {
         const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-        memcpy(&bits, &pair, sizeof bits);
+        memcpy(&bits, &pair,
+               sizeof bits); // NOLINT(bugprone-undefined-memory-manipulation): two halves
     } else {
         const __half2 pair = __floats2half2_rn(low, high);
-        memcpy(&bits, &pair, sizeof bits);
+        memcpy(&bits, &pair, sizeof bits); // NOLINT(bugprone-undefined-memory-manipulation)
     }
     return bits;
 }

@@ -52,7 +52,7 @@ std::string nearest(std::string_view name, std::span<const std::string> candidat
     if (!best.empty() || name.size() < 3) return best;
     // "stream" for "memory.stream".
     const auto holds = [&](const std::string& c) { return c.find(name) != std::string::npos; };
-    const auto found = std::find_if(candidates.begin(), candidates.end(), holds);
+    const auto found = std::ranges::find_if(candidates, holds);
     return found == candidates.end() ? std::string{} : *found;
 }
 

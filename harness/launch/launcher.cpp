@@ -114,7 +114,7 @@ Result<fs::path> write_rank_file(const LaunchRequest& request) {
     std::string lines;
     for (const auto& host : request.placement.hosts)
         for (int rank = 0; rank < host.ranks; ++rank) lines += host.name + '\n';
-    const auto path = request.scratch / ("ranks-" + request.token.substr(0, 8));
+    auto path = request.scratch / ("ranks-" + request.token.substr(0, 8));
     if (auto written = write_atomically(path, lines); !written)
         return tl::unexpected{written.error()};
     return path;

@@ -253,7 +253,7 @@ std::string instance_by_firmware(std::string_view provider, const Firmware& firm
 }
 
 std::string provider_by_cloud_init(const json::Value& data) {
-    const std::string name = lower(text_at(data, "v1/cloud_name"));
+    std::string name = lower(text_at(data, "v1/cloud_name"));
     if (name == "gce") return "gcp";
     if (name == "oracle") return "oci";
     if (name == "aliyun") return "alibaba";

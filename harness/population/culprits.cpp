@@ -60,7 +60,9 @@ std::vector<Pair> known_of(std::span<const MeasuredPair> pairs, std::size_t node
     return known;
 }
 
-double median_of(std::vector<double> values) { return values.empty() ? unknown : median(values); }
+double median_of(const std::vector<double>& values) {
+    return values.empty() ? unknown : median(values);
+}
 
 /// The common level, and an effect for each node that has pairs; effects have median 0.
 struct Effects {

@@ -101,6 +101,9 @@ struct Reply {
 /// Closes its descriptor.
 struct Socket {
     int descriptor;
+    explicit Socket(int opened) : descriptor{opened} {}
+    Socket(const Socket&) = delete;
+    Socket& operator=(const Socket&) = delete;
     ~Socket() {
         if (descriptor >= 0) ::close(descriptor);
     }
@@ -241,6 +244,7 @@ PreemptionWatch::begin(std::string_view what, std::function<void()> on_notice, m
                                 "of {} does",
                                 what, endpoint->authority, endpoint->known.name),
                     Fault::environment);
+    // NOLINTNEXTLINE(modernize-make-unique): names of members say more
     std::unique_ptr<PreemptionWatch> made{new PreemptionWatch{std::unique_ptr<Watch>{new Watch{
         .endpoint = std::move(*endpoint), .on_notice = std::move(on_notice), .every = every}}}};
     if (notice == Notice::given)

@@ -38,7 +38,7 @@ void each_field(Visit&& visit, Maybe<JournalStep> auto& step) {
 namespace {
 
 constexpr const char* checksum_differs = "damaged: checksum differs";
-constexpr std::string_view crc_key = ",\"crc\":\"";
+constexpr std::string_view crc_key = R"(,"crc":")";
 
 /// The line of a value with its checksum.
 std::string sealed(const json::Value& value) {

@@ -115,7 +115,7 @@ std::string_view expected_text(ParameterKind /*kind*/) {
 std::string range_of(const Parameter& parameter) {
     switch (parameter.kind) {
     case ParameterKind::integer: {
-        const auto numbers = fmt::format("{} to {}", parameter.integer_low, parameter.integer_high);
+        auto numbers = fmt::format("{} to {}", parameter.integer_low, parameter.integer_high);
         if (parameter.names.empty()) return numbers;
         return fmt::format("{}, or {}", numbers, fmt::join(parameter.names, ", "));
     }

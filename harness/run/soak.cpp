@@ -81,7 +81,7 @@ record::SoakPoint merged(const record::SoakPoint& a, const record::SoakPoint& b)
 }
 
 void append(std::vector<record::SoakPoint>& points, record::SoakPoint point) {
-    points.push_back(std::move(point));
+    points.push_back(point);
     if (points.size() <= most_points) return;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < points.size(); i += 2)

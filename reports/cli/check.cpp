@@ -116,7 +116,7 @@ Result<FleetOptions> fleet_options(const Options& options, std::vector<Input>& i
         if (!since)
             return fail(
                 fmt::format("--since \"{}\" is no date; one is 2026-01-31", plain(options.since)));
-        how.since = *since;
+        how.since = since;
     }
     return how;
 }

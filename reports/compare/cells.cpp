@@ -29,7 +29,7 @@ Shown number(const std::optional<double>& value, const char* unit, std::string t
     if (text.empty())
         text = unit == std::string_view{unit_count} ? fmt::format("{:g}", *value)
                                                     : record::human(*value, unit);
-    return {.text = std::move(text), .number = *value, .unit = unit};
+    return {.text = std::move(text), .number = value, .unit = unit};
 }
 
 /// A ratio with its interval: as text in full or in short, and as numbers.

@@ -117,7 +117,7 @@ std::string ratio_in_words(const Contrast& contrast) {
 }
 
 std::string contrast_in_words(const Contrast& contrast) {
-    const auto ratio = ratio_in_words(contrast);
+    auto ratio = ratio_in_words(contrast);
     if (contrast.no_verdict == NoVerdict::disturbed)
         return say<text::words::in_brackets>(say<text::status::disturbed>(), contrast.about);
     if (contrast.no_verdict == NoVerdict::two_levels)

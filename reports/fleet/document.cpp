@@ -209,7 +209,7 @@ private:
             Shown left;
             if (run.left && !run.stalled)
                 left = {.text = say<text::fleet::about_minutes>(minutes(*run.left).text),
-                        .number = *run.left,
+                        .number = run.left,
                         .unit = "s"};
             Shown last{.text = run.stalled ? say<text::fleet::stalled>(silent.text)
                                            : say<text::fleet::ago>(silent.text),

@@ -192,11 +192,11 @@ private:
             group_priors[key] = stats::fit_prior(variances);
         for (const auto& [key, variances] : of_series)
             if (variances.size() >= fewest_lines) priors[key] = stats::fit_prior(variances);
-        for (std::size_t i = 0; i < lines_.size(); ++i) {
-            const bool single = !lines_[i].machine.empty();
-            const auto own = priors.find({lines_[i].group, single, lines_[i].series});
+        for (const auto& line : lines_) {
+            const bool single = !line.machine.empty();
+            const auto own = priors.find({line.group, single, line.series});
             noise_.push_back(own != priors.end() ? own->second
-                                                 : group_priors.at({lines_[i].group, single}));
+                                                 : group_priors.at({line.group, single}));
         }
     }
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace assay::report {
@@ -62,10 +63,10 @@ std::string group_in_words(const HistoryGroup& group) {
 Section section_of(const HistoryGroup& group) {
     Section section{.title = group.name, .question = group_in_words(group)};
     Findings events; // the last first
-    for (auto event = group.events.rbegin(); event != group.events.rend(); ++event)
+    for (const auto& event : group.events | std::views::reverse)
         events.findings.push_back(
-            {.severity = event->worse > 0 ? Severity::caution : Severity::note,
-             .what = say<text::words::labelled>(cause_in_words(event->cause), event->text)});
+            {.severity = event.worse > 0 ? Severity::caution : Severity::note,
+             .what = say<text::words::labelled>(cause_in_words(event.cause), event.text)});
     const bool tested = std::ranges::any_of(
         group.series, [](const HistorySeries& series) { return series.detectable.has_value(); });
     if (events.findings.empty())

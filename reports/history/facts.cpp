@@ -199,7 +199,7 @@ FactList FactBook::of(const Sample& sample, const Series& series) const {
         facts.push_back({"assay", plain(run.version, 100), {}, ChangeCause::software});
     if (run.core_clock_hz && *run.core_clock_hz > 0)
         facts.push_back({std::string{core_clock}, record::human(*run.core_clock_hz, "Hz"),
-                         *run.core_clock_hz, ChangeCause::instance});
+                         run.core_clock_hz, ChangeCause::instance});
     const record::NameIndex parameters{series.parameters};
     if (sample.settings < collection_.settings.size())
         for (const auto& setting : collection_.settings[sample.settings]) {

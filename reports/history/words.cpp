@@ -76,8 +76,8 @@ std::string cause_in_words(ChangeCause cause) {
 }
 
 std::string fact_in_words(const ChangedFact& fact) {
-    const auto text = say<text::fact::changed>(
-        fact_title(fact.name), plain(fact.before, longest_value), plain(fact.after, longest_value));
+    auto text = say<text::fact::changed>(fact_title(fact.name), plain(fact.before, longest_value),
+                                         plain(fact.after, longest_value));
     if (fact.without_effect == 0) return text;
     return say_count<text::fact::changed_elsewhere>(fact.without_effect, text);
 }

@@ -34,7 +34,7 @@ constexpr std::size_t listed = 8;    // names of limits
 
 Shown number(const std::optional<double>& value, const std::string& unit, std::string text) {
     if (!value || !std::isfinite(*value)) return {};
-    return {.text = std::move(text), .number = *value, .unit = unit};
+    return {.text = std::move(text), .number = value, .unit = unit};
 }
 Shown count(std::size_t value) {
     return number(static_cast<double>(value), unit_count, std::to_string(value));
@@ -397,7 +397,7 @@ private:
                 row.cells.push_back(
                     {.text = fmt::format("{:+.1f}%", 100 * (*check.value / median - 1)),
                      .tone = check.outcome == Outcome::pass ? Tone::plain : tone_of(check.outcome),
-                     .number = *check.value,
+                     .number = check.value,
                      .low = check.low,
                      .high = check.high,
                      .unit = unit_of(check)});

@@ -87,7 +87,7 @@ record::Case made_case(const Kind& kind, const record::Place& place, double seco
     c.telemetry.window_seconds = 1;
     if (place.kind != "host") c.telemetry.device = record::DeviceTelemetry{.samples = 10};
     for (int i = 0; i < replicas; ++i) {
-        const double off = 1 + (0.002 * (i - (replicas / 2)));
+        const double off = 1 + (0.002 * (i - replicas / 2));
         record::Replica replica{.index = i,
                                 .status = record::Status::ok,
                                 .batches = 100,

@@ -47,7 +47,7 @@ std::string english_title(std::string_view name) {
 
 /// What people ask of a service: how long half of the calls take, and all but one in a hundred.
 std::string with_percentiles(const record::Metric& metric, std::string_view unit) {
-    const std::string value = record::human(*metric.value, unit);
+    std::string value = record::human(*metric.value, unit);
     if (!metric.p99 || !metric.median) return value;
     return say<text::words::percentiles>(value, record::human(*metric.median, unit),
                                          record::human(*metric.p99, unit));
@@ -290,7 +290,7 @@ double share_of_bound(const record::Verification& check) {
 }
 
 std::string outcome_of(const CheckGroup& group) {
-    const std::string text = say<text::check::passed>(group.passed, group.total);
+    std::string text = say<text::check::passed>(group.passed, group.total);
     if (!(group.largest > 0)) return text;
     return say<text::check::largest_error>(text, record::human_percent(group.largest));
 }

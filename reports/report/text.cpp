@@ -58,7 +58,7 @@ bool ends_in_ascii(std::string_view text) { return !text.empty() && is_ascii(tex
 
 /// " and "; the Chinese one has blanks only towards Latin letters and digits.
 std::string last_separator(std::string_view before, std::string_view after) {
-    const std::string last = say<text::list::last>();
+    std::string last = say<text::list::last>();
     if (language_in_use() != Language::zh) return last;
     const bool ascii_follows = !after.empty() && is_ascii(after.front());
     return fmt::format("{}{}{}", ends_in_ascii(before) ? " " : "", last, ascii_follows ? " " : "");

@@ -165,7 +165,7 @@ std::string parameter_in_words(const record::Named& parameter, const record::Val
         return *yes ? with_blanks(name) : say<text::words::not_so>(with_blanks(name));
     const bool symbolic = std::holds_alternative<std::string>(parameter.value);
     if (value == "beyond_cache") return with_resolved(say<text::words::beyond_caches>(), resolved);
-    const std::string text = with_resolved(with_blanks(value), resolved == value ? "" : resolved);
+    std::string text = with_resolved(with_blanks(value), resolved == value ? "" : resolved);
     if (contains(self_explaining, name) || (is_bytes(name) && !symbolic)) return text;
     return with_blanks(name) + " " + text;
 }

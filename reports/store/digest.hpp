@@ -25,8 +25,8 @@ class Pool {
 public:
     Pool() = default;
     ~Pool() = default;
-    Pool(Pool&&) = default;
-    Pool& operator=(Pool&&) = default;
+    Pool(Pool&&) noexcept = default;
+    Pool& operator=(Pool&&) noexcept = default;
     Pool(const Pool&) = delete; ///< the map would look at the other's items
     Pool& operator=(const Pool&) = delete;
 

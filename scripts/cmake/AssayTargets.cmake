@@ -213,7 +213,7 @@ function(assay_test name)
     cmake_parse_arguments(TEST "SERIAL" "" "SOURCES;LINK;LABELS" ${ARGN})
     add_executable(${name} ${TEST_SOURCES})
     target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${TEST_LINK}
-        GTest::gmock GTest::gtest_main)
+        GTest::gmock GTest::gtest_main fmt::fmt) # fmt's definitions, as the precompiled headers have them
     # What a test computes is little; optimising its matchers takes longer than running it.
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     if(NOT TEST_LINK MATCHES "OpenMP") # other options of the compiler, other headers

@@ -38,7 +38,9 @@ class OnCpu : public testing::Test {
 protected:
     explicit OnCpu(int devices = 1)
         : nvml_{test::h200s(devices) + "* name " + std::string{device::name_on_cpu} + "\n"} {}
-    Outcome assay(std::vector<std::string> arguments) const { return run(arguments, options_); }
+    Outcome assay(const std::vector<std::string>& arguments) const {
+        return run(arguments, options_);
+    }
     /// The suite at sizes for one core.
     Outcome quick(const std::filesystem::path& out) const {
         return assay({"run", "quick", "--replicas=1", "--patience=0",

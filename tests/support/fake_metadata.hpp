@@ -26,8 +26,8 @@ public:
         own.sin_family = AF_INET;
         own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         socklen_t size = sizeof own;
-        ::bind(listener_, reinterpret_cast<const sockaddr*>(&own), size);
-        ::listen(listener_, 8);
+        static_cast<void>(::bind(listener_, reinterpret_cast<const sockaddr*>(&own), size));
+        static_cast<void>(::listen(listener_, 8));
         ::getsockname(listener_, reinterpret_cast<sockaddr*>(&own), &size);
         port_ = ntohs(own.sin_port);
         thread_ = std::thread{[this] { serve(); }};

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -18,7 +19,7 @@ public:
     double normal() {
         const double u = (static_cast<double>(random_()) + 1) / 18446744073709551617.0;
         const double v = static_cast<double>(random_()) / 18446744073709551616.0;
-        return std::sqrt(-2 * std::log(u)) * std::cos(2 * 3.14159265358979 * v);
+        return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
     }
     double about(double value, double spread) { return value * std::exp(spread * normal()); }
     std::vector<double> replicas(double value, double spread, int count) {

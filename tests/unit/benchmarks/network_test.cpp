@@ -60,9 +60,9 @@ TEST(Lanes, OfOtherWordsAreNone) {
 }
 
 TEST(Way, IsContradictedByOtherLanes) {
-    const auto of = [](std::vector<std::string> transports) {
+    const auto of = [](const std::vector<std::string>& transports) {
         std::vector<Lane> lanes;
-        for (auto& name : transports)
+        for (const auto& name : transports)
             lanes.push_back({.transport = name, .device = "d", .uses = ""});
         return lanes;
     };

@@ -26,14 +26,16 @@ const Wisdom wisdom{.text = "(fftw-3.3.10 fftw_wisdom #x1\n  (a 0 #x1 #x2)\n)\n"
                     .planning_seconds = 3.25};
 
 class WisdomFile : public testing::Test {
+public:
+    WisdomFile(const WisdomFile&) = delete;
+    WisdomFile& operator=(const WisdomFile&) = delete;
+
 protected:
     WisdomFile() {
         std::string pattern = testing::TempDir() + "wisdom-XXXXXX";
         folder_ = ::mkdtemp(pattern.data());
     }
     ~WisdomFile() override { fs::remove_all(folder_); }
-    WisdomFile(const WisdomFile&) = delete;
-    WisdomFile& operator=(const WisdomFile&) = delete;
 
     fs::path path() const { return wisdom_path(folder_, key); }
     std::string content() const {

@@ -48,7 +48,7 @@ TEST(CompareRender, HostileTextStaysText) {
     for (const std::string text :
          {"</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>",
           "=cmd|' /C calc'!A0", "\x1b[31mred\x1b]0;title\a", "a|b`c\n# d", "\xff\xfe\x80",
-          "\xE2\x80\xAE"
+          "\xE2\x80\xAE" // NOLINT(bugprone-suspicious-missing-comma): e is a hexadecimal digit
           "evil"}) {
         const auto comparison = hostile(text);
         const std::vector documents{make_document(comparison)};

@@ -106,10 +106,10 @@ std::vector<std::string> documented_queries() {
 class LongTableTest : public testing::Test {
 protected:
     static void SetUpTestSuite() {
-        folder_ = fs::temp_directory_path() / ("assay-long-" + std::to_string(getpid()));
-        test::write_runs(options(), folder_ / "runs");
+        folder = fs::temp_directory_path() / ("assay-long-" + std::to_string(getpid()));
+        test::write_runs(options(), folder / "runs");
     }
-    static void TearDownTestSuite() { fs::remove_all(folder_); }
+    static void TearDownTestSuite() { fs::remove_all(folder); }
 
     static test::GeneratorOptions options() {
         return {.types = {{"aws", "c7a.large", "AMD EPYC 9R14", 2, 1.0},
@@ -121,7 +121,7 @@ protected:
                 .benchmarks = {}};
     }
     static FoundFiles files(const std::vector<std::string>& inputs = {}) {
-        return find_files(inputs.empty() ? std::vector{(folder_ / "runs").string()} : inputs)
+        return find_files(inputs.empty() ? std::vector{(folder / "runs").string()} : inputs)
             .value();
     }
     static std::string write(const FoundFiles& files, TableFormat format, EachRun& read) {
@@ -152,9 +152,9 @@ protected:
         const bool fits = c.status == record::Status::ok || c.status == record::Status::unstable;
         return fits && !c.metrics.empty() ? c.metrics.front().value : std::nullopt;
     }
-    static fs::path folder_;
+    static fs::path folder;
 };
-fs::path LongTableTest::folder_;
+fs::path LongTableTest::folder;
 
 TEST_F(LongTableTest, HasEveryMetricOfEveryCaseOfEveryRun) {
     const auto rows = table();
@@ -318,7 +318,7 @@ TEST_F(LongTableTest, IsWrittenInPartsOfOneRun) {
 
 TEST_F(LongTableTest, UnreadableFilesAndSecondCopiesAreNamed) {
     const auto all = files();
-    const auto copy = folder_ / "copy";
+    const auto copy = folder / "copy";
     auto run = record::read_run(all.files.front().path).value();
     const auto put = [&](const char* name) {
         fs::create_directories(copy / name);
@@ -331,7 +331,7 @@ TEST_F(LongTableTest, UnreadableFilesAndSecondCopiesAreNamed) {
     std::ofstream{copy / "bad.json"} << "[";
     EachRun read;
     const auto rows = test::parse_csv(
-        write(files({(copy / "bad.json").string(), copy.string(), (folder_ / "runs").string()}),
+        write(files({(copy / "bad.json").string(), copy.string(), (folder / "runs").string()}),
               TableFormat::csv, read));
     EXPECT_EQ(read.runs, 17U);
     ASSERT_THAT(read.problems, SizeIs(2));
