@@ -141,7 +141,7 @@ public:
         count_ = static_cast<std::uint64_t>(std::max(
             1.0, std::round(times_.shortest(all_reduce_alone) / times_.shortest(gemm_alone))));
         try_out();
-        const double products = static_cast<double>(count_);
+        const auto products = static_cast<double>(count_);
         const double flops =
             gemm::product_work(precision, {params.size, params.size, params.size}).flops;
         context.setting("products", products);

@@ -93,6 +93,7 @@ __global__ void __launch_bounds__(threads)
                     __floats2bfloat162_rn(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
                 const std::uint64_t row = first_b + own_row + 16 * i + 8 * half;
                 const unsigned column = first_a + own_column - lane / 4 + 8 * j + 2 * (lane % 4);
+                // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation): two halves
                 memcpy(c + (row * size + column) / 2, &pair, sizeof pair);
             }
 }

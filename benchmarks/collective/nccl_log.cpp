@@ -137,7 +137,7 @@ std::string plain(Text text) {
         return word_of({&c, 1}).empty() && c != ' ' && c != '.' && c != '-';
     };
     const bool is_name = !text.empty() && text.size() <= longest && text.front() != ' ' &&
-                         text.back() != ' ' && std::none_of(text.begin(), text.end(), is_odd);
+                         text.back() != ' ' && std::ranges::none_of(text, is_odd);
     return std::string{is_name ? text : Text{}};
 }
 Text first_word(Text text) { return text.substr(0, text.find_first_of(" ,(")); }
@@ -238,9 +238,8 @@ void recall_plugins(NcclLog& log) {
 std::string net_plugin_of(const NcclLog& log) {
     const Connections& seen = log.connections;
     const auto& loaded = log.plugins.loaded;
-    const auto by_name = std::find_if(loaded.begin(), loaded.end(), [&](const auto& plugin) {
-        return plugin.name == log.network;
-    });
+    const auto by_name = std::ranges::find_if(
+        loaded, [&](const auto& plugin) { return plugin.name == log.network; });
     const bool is_internal = log.network.empty() || log.network == "IB" || log.network == "Socket";
     if (!(seen.rdma || seen.socket || seen.other) || (is_internal && by_name == loaded.end()))
         return {};

@@ -73,7 +73,7 @@ const char* provider_of(Way way) {
     }
 }
 
-std::string with_choices(std::string text) {
+std::string with_choices(const std::string& text) {
     constexpr std::array names = on_ofi ? std::array{"FI_PROVIDER", "FI_TCP_IFACE"}
                                         : std::array{"UCX_TLS", "UCX_NET_DEVICES"};
     std::string choices;

@@ -307,7 +307,7 @@ public:
     Work work() const {
         const double operations = shape_.operations() * plan_.chains *
                                   static_cast<double>(2 * plan_.pairs * plan_.repeats) *
-                                  static_cast<double>(sums_.threads / warp_lanes);
+                                  static_cast<double>(sums_.threads) / warp_lanes;
         return format_ == TensorFormat::int8 ? Work{.operations = operations}
                                              : Work{.flops = operations};
     }

@@ -37,7 +37,7 @@ struct FillNumbers {
     ChannelsLast order;
     Numbers of;
     ASSAY_HOST_DEVICE void operator()(std::uint64_t lies) const {
-        const float value = random_uniform<float>(of.seed, order.number_at(lies), of.low, of.high);
+        const auto value = random_uniform<float>(of.seed, order.number_at(lies), of.low, of.high);
         gemm::store(to, lies, static_cast<double>(value));
     }
 };

@@ -87,8 +87,8 @@ ExitCode hand_over(const std::vector<std::string>& arguments) {
 
 std::optional<Reports> write_reports(const std::filesystem::path& file,
                                      const std::string& language) {
-    const Reports reports{.html = file.parent_path() / "report.html",
-                          .markdown = file.parent_path() / "report.md"};
+    Reports reports{.html = file.parent_path() / "report.html",
+                    .markdown = file.parent_path() / "report.md"};
     if (run_program({layout().programs / "assay-report", "report", file, "--html", reports.html,
                      "--md", reports.markdown, "--lang", language},
                     STDERR_FILENO))
@@ -111,7 +111,7 @@ ExitCode check_run(const std::filesystem::path& file, const std::vector<std::str
 
 std::optional<std::filesystem::path> write_comparison(const std::vector<LabelledFile>& files,
                                                       bool shown, const std::string& language) {
-    const auto page = files.back().file.parent_path() / "compare.html";
+    auto page = files.back().file.parent_path() / "compare.html";
     std::vector<std::string> arguments{layout().programs / "assay-report", "compare"};
     std::string words;
     for (const auto& [label, file] : files) {

@@ -150,7 +150,7 @@ Result<CatalogEntry> entry_named(const Hardware& hardware, std::string_view text
 }
 
 std::string provider_id(const Hardware& hardware, std::string_view text) {
-    const auto name = folded(text);
+    auto name = folded(text);
     for (const auto& provider : hardware.providers)
         if (folded(provider.id) == name || folded(provider.name) == name ||
             std::ranges::any_of(provider.aliases,

@@ -446,7 +446,7 @@ Result<Run> walk(simdjson::padded_string_view padded, std::string_view source,
         return fail(fmt::format("{}: not JSON ({})", source, simdjson::error_message(error)));
     }
     Run run;
-    Walk walk{document, padded, options};
+    Walk walk{document, std::string_view{padded}, options};
     if (!walk.read(run)) return fail(walk.message(source));
     return run;
 }

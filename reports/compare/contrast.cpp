@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace assay::report {
 namespace {
@@ -277,7 +278,8 @@ MeanRatio mirrored(MeanRatio mean) {
     return mean;
 }
 
-Tests::Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options) : options_{options} {
+Tests::Tests(const std::vector<MeasuredRow>& rows, TestOptions options)
+    : options_{std::move(options)} {
     std::vector<stats::VarianceEstimate> within;
     for (const auto& row : rows) {
         rows_.emplace_back(row.sides.size());

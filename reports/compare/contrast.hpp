@@ -63,7 +63,7 @@ MeanRatio mirrored(MeanRatio mean);
 
 class Tests {
 public:
-    Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options);
+    Tests(const std::vector<MeasuredRow>& rows, TestOptions options);
 
     /// Of row and side; the first side has none.
     const TestedSide& of(std::size_t row, std::size_t side) const { return rows_[row][side]; }

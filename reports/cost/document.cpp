@@ -212,7 +212,7 @@ std::vector<Block> break_even_of(const std::vector<Cost>& costs, bool explain) {
 } // namespace
 
 std::string in_words(const Quantity& quantity, const std::string& unit) {
-    const auto value = one_in_words(quantity.value, unit);
+    auto value = one_in_words(quantity.value, unit);
     if (!quantity.has_interval()) return value;
     return say<text::predict::with_range>(value, one_in_words(quantity.low, unit),
                                           one_in_words(quantity.high, unit));

@@ -85,7 +85,7 @@ private:
             return draft_.skip(where, line, "num_times, n_elements and sizeof should be positive");
         reading.parameters = {{"elements", *elements}, {"precision", kernels::precision_of(*size)}};
         reading.settings = {{"num_times", *times}};
-        const double bytes = static_cast<double>(*elements * *size * *arrays);
+        const auto bytes = static_cast<double>(*elements * *size * *arrays);
         times_of(words, bytes, *times, std::move(reading), line);
     }
 

@@ -173,12 +173,12 @@ private:
         if (key == "submission_benchmark") {
             name_ = word_of(value);
         } else if (key == "global_batch_size") {
-            if (const auto size = integer_of(value)) batch_ = *size;
+            if (const auto size = integer_of(value)) batch_ = size;
         } else if (key == "eval_accuracy") {
-            if (const auto accuracy = number_of(value)) accuracy_ = *accuracy;
+            if (const auto accuracy = number_of(value)) accuracy_ = accuracy;
         } else if (key == "run_start" && time) {
             finish("another run_start follows, and no run_stop stands between");
-            begin_ = *time;
+            begin_ = time;
             where_ = where;
             draft_.begin_process(where);
             started(*time);

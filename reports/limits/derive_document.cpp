@@ -58,7 +58,7 @@ Table bounds_of(const Derivation& derivation) {
                             part(spread.node), part(spread.device), part(spread.day),
                             part(spread.run), part(spread.replica))}},
                        {.text = human(*limit.center, limit.unit),
-                        .number = *limit.center,
+                        .number = limit.center,
                         .unit = limit.unit},
                        {.text = human(bound, limit.unit),
                         .detail = fmt::format("{}{}", limit.at_least ? "-" : "+",

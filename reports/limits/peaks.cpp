@@ -70,7 +70,7 @@ std::optional<Peak> host_link(const Limit& limit, const HardwareEntry& chip) {
     if (!one_way) return {};
     Peak peak{.of = chip.name, .most = (may_be_both_ways(limit) ? 2 : 1) * *one_way};
     // Pageable memory and small copies are bounded by the host.
-    if (pattern_of(limit.cases, "memory") != "pageable") peak.usual = *one_way;
+    if (pattern_of(limit.cases, "memory") != "pageable") peak.usual = one_way;
     return peak;
 }
 
@@ -80,7 +80,7 @@ std::optional<Peak> links(const HardwareEntry& chip, const std::string& benchmar
     if (!chip.nvlink_bandwidth) return {};
     const bool reduces = matches(benchmark, "collective.allreduce");
     Peak peak{.of = chip.name, .most = (reduces ? 2 : 1) * *chip.nvlink_bandwidth};
-    if (!chip.nvlink_bridge) peak.usual = *chip.nvlink_bandwidth;
+    if (!chip.nvlink_bridge) peak.usual = chip.nvlink_bandwidth;
     return peak;
 }
 
@@ -137,7 +137,7 @@ std::vector<Peak> network(const Limit& limit, double machines,
             {.of = entry.type,
              .most = bus_bandwidth_between(
                  *rate, machines, ranks.value_or(std::numeric_limits<double>::infinity()))});
-        peaks.back().usual = *rate;
+        peaks.back().usual = rate;
     }
     return peaks;
 }

@@ -14,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <set>
 #include <tuple>
 
@@ -130,7 +131,7 @@ private:
         constexpr double few = 4;
         const auto own = money_in_words(price, offer.currency);
         const auto others = money_in_words(usual, offer.currency);
-        const double likeness = std::min(std::log(2), 0.5 * std::log(std::max(gpus, 1.0)));
+        const double likeness = std::min(std::numbers::ln2, 0.5 * std::log(std::max(gpus, 1.0)));
         if (gpus >= 2 && std::abs(std::log(price * gpus / usual)) < likeness)
             add(OfferCode::gpu_price, offer,
                 say<text::offers::gpu_price>(own, others, fmt::format("{:g}", gpus)),

@@ -80,7 +80,7 @@ std::optional<double> finite(double value) {
 
 Cell number(const std::optional<double>& value, const char* unit) {
     if (!value || !std::isfinite(*value)) return {};
-    return {.text = human(*value, unit), .number = *value, .unit = unit};
+    return {.text = human(*value, unit), .number = value, .unit = unit};
 }
 
 Table times_of(const PredictedCurve& curve) {

@@ -248,7 +248,7 @@ private:
     }
 
     std::string why(const UnrankedOffer& one) const {
-        const auto form = std::string{find_text("unranked", to_string(one.why)).value_or("")};
+        auto form = std::string{find_text("unranked", to_string(one.why)).value_or("")};
         const auto type = std::ranges::find_if(ranking.scores.types, [&](const auto& own) {
             return own.instance == one.offer.instance && own.provider == one.offer.provider;
         });
@@ -275,7 +275,8 @@ private:
             auto known =
                 std::ranges::find(reasons, reason, [](const auto& own) { return own.first; });
             if (known == reasons.end())
-                known = reasons.insert(reasons.end(), {std::move(reason), {}});
+                known =
+                    reasons.emplace(reasons.end(), std::move(reason), std::vector<std::string>{});
             known->second.push_back(offer_name(one.offer));
         }
         Findings findings;

@@ -177,7 +177,7 @@ std::string sure(double slowdown, double p) {
     return say<text::fabric::sure>(slower_by(slowdown),
                                    p < least ? "< 0.0001" : fmt::format("{:.1g}", p));
 }
-std::string with_alone(std::string sentence, stats::Alone alone) {
+std::string with_alone(const std::string& sentence, stats::Alone alone) {
     if (alone == stats::Alone::slow) return say<text::fabric::alone_slow>(sentence);
     if (alone == stats::Alone::fine) return say<text::fabric::alone_fine>(sentence);
     return say<text::fabric::alone_unknown>(sentence);

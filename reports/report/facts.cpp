@@ -227,7 +227,7 @@ std::string power_limits_in_words(const record::Platform& platform) {
 
 std::string title_of(const Run& run) {
     const auto& machine = run.machine;
-    const std::string host = host_in_words(machine);
+    std::string host = host_in_words(machine);
     // What people bought the machine for comes first.
     const auto is_on_device = [](const record::Case& c) { return c.place.kind != "host"; };
     if (machine.devices.empty() || std::ranges::none_of(run.cases, is_on_device)) return host;

@@ -38,7 +38,7 @@ class Again : public testing::Test {
 protected:
     Again() {
         crowd_.file = folder_.path() / "crowd";
-        std::ofstream{crowd_.file};
+        std::ofstream{crowd_.file}; // NOLINT(bugprone-unused-raii): an empty file
         ::setenv("TROUBLE_CROWD", crowd_.file.c_str(), 1);
         for (auto& planned : plan_.cases) {
             planned.protocol.min_seconds = 0.15; // long enough for the counters

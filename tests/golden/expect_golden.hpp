@@ -63,7 +63,7 @@ inline json::Value abridged(const json::Value& value) {
 /// What fits into a line stands in one.
 inline std::string in_lines(const json::Value& value, const std::string& indent = "") {
     constexpr std::size_t widest = 150;
-    const auto line = json::to_line(value);
+    auto line = json::to_line(value);
     if (!value.is_structured() || indent.size() + line.size() <= widest) return line;
     std::string out;
     for (const auto& [key, entry] : value.items())

@@ -18,7 +18,7 @@
 namespace assay::gpu {
 namespace {
 
-std::string shortened(std::string text) {
+std::string shortened(const std::string& text) {
     constexpr std::size_t longest = 300;
     return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }

@@ -46,7 +46,7 @@ inline Benchmark benchmark(std::string id, std::string headline,
             .parameters = std::move(parameters)};
 }
 
-inline Manifest manifest(std::string module, std::vector<Benchmark> benchmarks) {
+inline Manifest manifest(const std::string& module, std::vector<Benchmark> benchmarks) {
     return {.module = module,
             .build_id = "0123",
             .library = "/nowhere/" + module + ".so",

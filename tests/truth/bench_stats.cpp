@@ -65,7 +65,8 @@ void print_json(const std::vector<Figure>& figures) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc,
+         char** argv) { // NOLINT(bugprone-exception-escape): what it throws is its message
     CLI::App app{"Are the verdicts of `assay compare` and `assay check` and the probabilities of "
                  "purchases true?"};
     assay::truth::Simulation simulation;

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 /// Other programs: two threads that compute while `works` says so, as long as this lives.
 class Load {
 public:
-    explicit Load(std::function<bool(double seconds)> works, int threads = 2) {
+    explicit Load(const std::function<bool(double seconds)>& works, int threads = 2) {
         for (int i = 0; i < threads; ++i)
             threads_.emplace_back([works, begun = Clock::now()](const std::stop_token& stop) {
                 std::atomic<double> sum = 0;
@@ -50,7 +50,7 @@ private:
 std::function<bool(double)> bursts(std::uint32_t seed) {
     std::mt19937 random{seed};
     std::vector<bool> periods(1000);
-    for (std::size_t i = 0; i < periods.size(); ++i) periods[i] = random() % 3 == 0;
+    for (auto&& period : periods) period = random() % 3 == 0;
     return [periods](double seconds) {
         constexpr double period = 10;
         return periods[static_cast<std::size_t>(seconds / period) % periods.size()];

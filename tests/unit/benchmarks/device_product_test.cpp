@@ -217,6 +217,7 @@ private:
         }
         Matrix(const Matrix&) = delete;
         Matrix& operator=(const Matrix&) = delete;
+        ~Matrix() = default;
         std::vector<std::uint8_t> data;
         std::vector<std::uint8_t> scales;
         Operand operand;

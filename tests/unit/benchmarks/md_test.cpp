@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -93,7 +94,7 @@ TEST(MdLattice, HasDensityTemperatureAndNoMomentum) {
         EXPECT_NEAR(sum, 0, 1e-11);
     }
     // No two atoms nearer than face-centred neighbours are.
-    const double nearest = particles.edge / 5 / std::sqrt(2.0);
+    const double nearest = particles.edge / 5 / std::numbers::sqrt2;
     for (std::size_t i = 1; i < particles.size(); ++i) {
         double squared = 0;
         for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -167,7 +167,7 @@ TEST(EvidenceBundle, HostileStatementsAreRefused) {
     const Small small;
     ASSERT_TRUE(small.make());
     const auto good = content(small.bundle() / statement_file);
-    const auto refused = [&](std::string statement, const char* part) {
+    const auto refused = [&](const std::string& statement, const char* part) {
         small.folder.write("bundle/statement.json", statement);
         const auto checked = check_bundle(small.bundle(), {});
         ASSERT_FALSE(checked) << part;

@@ -150,7 +150,7 @@ TEST(FleetFaults, FilesThatAreHalfCopiedDoubledOrOfTheFuture) {
         for (auto& c : run.cases)
             for (auto& replica : c.replicas) replica.started = run.started;
         change(run);
-        const auto path = folder.path() / node / id / "run.json";
+        auto path = folder.path() / node / id / "run.json";
         fs::create_directories(path.parent_path());
         EXPECT_TRUE(record::write_run(path, run));
         return path;

@@ -69,7 +69,7 @@ private:
 };
 
 inline report::FleetOptions fleet_options(std::vector<std::string> expected = {}) {
-    return {.expected = std::move(expected), .now = *seconds_of("2026-11-30T00:00:00Z")};
+    return {.expected = std::move(expected), .now = seconds_of("2026-11-30T00:00:00Z")};
 }
 
 inline const report::FleetNode& node_of(const report::Fleet& fleet, const std::string& name) {

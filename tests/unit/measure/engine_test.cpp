@@ -258,8 +258,7 @@ TEST(Engine, SingleCallsTooShortForTheClockAreUnstable) {
     const Measurement result = bench.measure();
     EXPECT_EQ(result.replica.status, Status::unstable);
     EXPECT_THAT(result.replica.reason, HasSubstr("known to 10%"));
-    EXPECT_EQ(*std::max_element(bench.subject.batch_calls.begin(), bench.subject.batch_calls.end()),
-              1U);
+    EXPECT_EQ(std::ranges::max(bench.subject.batch_calls), 1U);
 }
 
 TEST(Engine, ACallThatTakesNoTimeIsAnError) {
@@ -294,7 +293,7 @@ TEST(Engine, RewindsBeforeEveryBatchAndRespectsSafeCalls) {
             ASSERT_EQ(steps[i - 1], "rewind");
         }
     const auto& calls = bench.subject.batch_calls;
-    EXPECT_EQ(*std::max_element(calls.begin(), calls.end()), 3U);
+    EXPECT_EQ(std::ranges::max(calls), 3U);
     // Verification is of one call after a rewind, and what poison destroyed is restored before it.
     EXPECT_EQ(calls.front(), 1U);
     EXPECT_EQ(calls.back(), 1U);
@@ -445,10 +444,11 @@ TEST(Engine, TheWindowHooksEncloseTheWindow) {
     bench.hooks.window_ends = [&] { bench.subject.steps.emplace_back("ends"); };
     bench.measure();
     const auto& steps = bench.subject.steps;
-    const auto begins = std::find(steps.begin(), steps.end(), "begins");
-    const auto ends = std::find(steps.begin(), steps.end(), "ends");
+    const auto begins = std::ranges::find(steps, "begins");
+    const auto ends = std::ranges::find(steps, "ends");
     ASSERT_TRUE(begins < ends && ends != steps.end());
-    EXPECT_TRUE(std::all_of(begins + 1, ends, [](const auto& step) { return step == "sample"; }));
+    EXPECT_TRUE(
+        std::ranges::all_of(begins + 1, ends, [](const auto& step) { return step == "sample"; }));
     EXPECT_EQ(*(ends + 1), "poison");
 }
 

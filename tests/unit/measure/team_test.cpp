@@ -59,7 +59,7 @@ private:
         log += 'm';
         meeting_.numbers[static_cast<std::size_t>(table_.rank)] = value;
         meeting_.door.arrive_and_wait();
-        value = *std::max_element(meeting_.numbers.begin(), meeting_.numbers.end());
+        value = std::ranges::max(meeting_.numbers);
         meeting_.door.arrive_and_wait();
     }
     void broadcast(void* data, std::size_t bytes) {

@@ -52,7 +52,8 @@ std::vector<int> indexes(const std::vector<record::Device>& devices) {
 std::vector<std::string> plan_names(const record::Machine& machine,
                                     std::vector<std::string> devices) {
     const auto all = harness::testing::mixed_catalogue();
-    const auto plan = make_plan(all, {.what = {"*"}, .devices = devices, .machine = machine});
+    const auto plan =
+        make_plan(all, {.what = {"*"}, .devices = std::move(devices), .machine = machine});
     EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
     std::vector<std::string> names;
     if (plan)

@@ -70,6 +70,8 @@ TEST(Signals, ThatWereIgnoredRemainSo) {
 class ProcessTest : public testing::Test {
 protected:
     ProcessTest() : log_{testing::TempDir() + "process-" + random_token(4)} {}
+    ProcessTest(const ProcessTest&) = delete;
+    ProcessTest& operator=(const ProcessTest&) = delete;
     ~ProcessTest() override { ::unlink(log_.c_str()); }
 
     Command shell(const std::string& script) const {

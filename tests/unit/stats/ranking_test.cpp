@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <random>
 
@@ -95,7 +96,7 @@ TEST(Ranking, SharesOfDrawsAreTheProbabilityOfTwo) {
     const auto spread = pool_spread(types);
     const std::vector scores{type_score(types[0]), type_score(types[1])};
     const std::vector<Candidate> candidates{
-        {0, std::log(10.0)}, {1, std::log(9.8)}, {1, std::log(12.0)}};
+        {0, std::numbers::ln10}, {1, std::log(9.8)}, {1, std::log(12.0)}};
     const auto best = probabilities_best(scores, candidates, spread, 200'000);
     EXPECT_NEAR(best[0], probability_above(scores[0], scores[1], std::log(10 / 9.8), spread),
                 0.005);
@@ -109,7 +110,7 @@ TEST(Ranking, OneMachineATypeHasThePriorAlone) {
     const auto spread = pool_spread(types);
     EXPECT_DOUBLE_EQ(spread.deviation, 0.03);
     EXPECT_DOUBLE_EQ(spread.degrees, 4);
-    const double expected = 0.2 - 2.131847 * 0.03 * std::sqrt(2.0); // t of 4 degrees at 5%
+    const double expected = 0.2 - 2.131847 * 0.03 * std::numbers::sqrt2; // t of 4 degrees at 5%
     EXPECT_NEAR(percentile_of_next(type_score(types[0]), spread), expected, 1e-6);
 }
 
