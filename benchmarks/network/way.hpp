@@ -119,7 +119,7 @@ const char* name_of(Way way);
 /// Of libfabric's providers the one that a way stands for; nullptr: any.
 const char* provider_of(Way way);
 /// With what the environment chose: "... (UCX_TLS=tcp UCX_NET_DEVICES=eth0)", as far as it did.
-std::string with_choices(std::string text);
+std::string with_choices(const std::string& text);
 
 /// Does the library find it here, and can it reach the ranks of this job?
 Fit fit_way(Way way, const Machine& machine);
