@@ -39,7 +39,8 @@ struct Image {
             return whole < of ? of : whole;
         };
         columns = multiple(std::sqrt(static_cast<double>(pixels)), row_bytes / element_size);
-        rows = multiple(static_cast<double>(pixels / columns), rows_at_once * parts);
+        const std::size_t full_rows = pixels / columns;
+        rows = multiple(static_cast<double>(full_rows), rows_at_once * parts);
         // Rows at a distance of a power of two would fall into the same cache sets.
         stride = columns + 3 * 64 / element_size;
         count = stride * (rows + side - 1) + 64 / element_size;

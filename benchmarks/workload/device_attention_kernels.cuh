@@ -88,7 +88,8 @@ struct Rows {
 /// A tile of queries, rows of [first_query, end_query), against the keys [first, last), by one warp. Scores are `scale` times
 /// queries times keys, 16 x 16, and stay in the registers that the product with the values takes them from. Of both sides of a
 /// product the numbers may be in any order: it is the one in which a lane's 16 bytes are what an instruction wants.
-template <class T, unsigned size>
+template <class T,
+          unsigned size> // NOLINTNEXTLINE(readability-function-cognitive-complexity): one kernel
 __device__ Attended<size> attend(const Rows<T>& all_queries, unsigned first_query,
                                  unsigned end_query, const Rows<T>& keys, const Rows<T>& values,
                                  unsigned first, unsigned last, float scale) {

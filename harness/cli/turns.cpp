@@ -102,11 +102,10 @@ void show_turns(const harness::Interleaving& turns, const Options& options) {
                              {"expected_seconds", turns.expected_seconds},
                              {"notes", turns.notes},
                              {"settings", json::Value::array()}};
-        for (std::size_t i = 0; i < turns.runs.size(); ++i)
-            document["settings"].push_back(
-                {{"setting", turns.runs[i].variant.label},
-                 {"changes", record::to_json(turns.runs[i].pairing->changes)},
-                 {"plan", plan_as_json(turns.runs[i].plan)}});
+        for (const auto& run : turns.runs)
+            document["settings"].push_back({{"setting", run.variant.label},
+                                            {"changes", record::to_json(run.pairing->changes)},
+                                            {"plan", plan_as_json(run.plan)}});
         print_json(json::to_text(document));
         return;
     }

@@ -250,6 +250,28 @@ Result<MadeBundle> make_bundle(const std::vector<std::string>& inputs, const fs:
     return made;
 }
 
+namespace {
+
+Result<json::Value> result_in(const fs::path& bundle, const std::string& path) {
+    const auto text = read_whole(bundle / path, most_bytes_of_file);
+    if (!text) return tl::unexpected{text.error()};
+    return parse_result(*text, (bundle / path).string());
+}
+/// What the named fields of all results say.
+Result<std::set<std::string>> secrets_in(const fs::path& bundle, const std::set<std::string>& paths,
+                                         const std::vector<std::string>& fields) {
+    std::set<std::string> secrets;
+    for (const auto& path : paths) {
+        if (!is_result(path)) continue;
+        const auto document = result_in(bundle, path);
+        if (!document) return tl::unexpected{document.error()};
+        collect_secrets(*document, fields, secrets);
+    }
+    return secrets;
+}
+
+} // namespace
+
 Result<MadeBundle> redact_bundle(const fs::path& bundle, const fs::path& folder,
                                  const std::vector<std::string>& redact) {
     const auto fields = checked_fields(redact);
@@ -258,32 +280,22 @@ Result<MadeBundle> redact_bundle(const fs::path& bundle, const fs::path& folder,
     if (!files) return tl::unexpected{files.error()};
     auto salts = read_salts(bundle);
     if (!salts) return tl::unexpected{salts.error()};
+    const auto secrets = secrets_in(bundle, files->regular, *fields);
+    if (!secrets) return tl::unexpected{secrets.error()};
     auto draft = Draft::begin(folder);
     if (!draft) return tl::unexpected{draft.error()};
     MadeBundle made;
-    std::set<std::string> secrets;
-    const auto document_of = [&](const std::string& path) -> Result<json::Value> {
-        const auto text = read_whole(bundle / path, most_bytes_of_file);
-        if (!text) return tl::unexpected{text.error()};
-        return parse_result(*text, (bundle / path).string());
-    };
-    for (const auto& path : files->regular) {
-        if (!is_result(path)) continue;
-        const auto document = document_of(path);
-        if (!document) return tl::unexpected{document.error()};
-        collect_secrets(*document, *fields, secrets);
-    }
     std::vector<MachineFacts> facts;
     for (const auto& path : files->regular) {
         if (path == salts_file || path == inventory_file || path == manifest_file) continue;
         if (is_result(path)) {
-            auto document = document_of(path);
+            auto document = result_in(bundle, path);
             if (!document) return tl::unexpected{document.error()};
             const auto found = salts->find(path);
             if (found == salts->end())
                 return fail(fmt::format("{}: there is no salt for {}",
                                         (bundle / salts_file).string(), json::show_text(path)));
-            made.hidden += hide(*document, found->second, *fields, secrets);
+            made.hidden += hide(*document, found->second, *fields, *secrets);
             ++made.results;
             facts.push_back(machine_facts(*document));
             if (auto done = draft->write(path, json::to_text(*document)); !done)
@@ -292,7 +304,7 @@ Result<MadeBundle> redact_bundle(const fs::path& bundle, const fs::path& folder,
         }
         const auto text = read_whole(bundle / path, most_bytes_of_file);
         if (!text) return tl::unexpected{text.error()};
-        if (path != signature_file && tells(*text, secrets)) {
+        if (path != signature_file && tells(*text, *secrets)) {
             if (!is_log(path))
                 return fail(
                     fmt::format("a text that is to be hidden stands in {} too, which cannot "

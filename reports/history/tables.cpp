@@ -16,6 +16,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -48,8 +49,8 @@ std::string sparkline(const HistorySeries& series) {
         sums[column] += series.higher_is_better ? std::log(point.value) : -std::log(point.value);
         ++counts[column];
     }
-    double least = INFINITY;
-    double most = -INFINITY;
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
     for (std::size_t i = 0; i < columns; ++i) {
         if (counts[i] == 0) continue;
         sums[i] /= static_cast<double>(counts[i]);

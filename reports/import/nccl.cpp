@@ -57,7 +57,7 @@ bool agrees(double computed, double printed) {
 /// Share of size / time that nccl-tests calls the algorithm bandwidth.
 double algorithm_share(std::string_view collective, std::optional<std::int64_t> ranks) {
     if (collective != "hypercube" || !ranks) return 1;
-    const double n = static_cast<double>(*ranks);
+    const auto n = static_cast<double>(*ranks);
     return (n - 1) / n; // it does not count what a rank sends to itself
 }
 
@@ -192,7 +192,7 @@ bool is_amd(std::string_view device) {
 
 std::optional<double> bus_factor(std::string_view collective, std::int64_t ranks) {
     if (ranks < 1) return std::nullopt;
-    const double n = static_cast<double>(ranks);
+    const auto n = static_cast<double>(ranks);
     if (collective == "all_reduce") return 2 * (n - 1) / n;
     if (collective == "all_gather" || collective == "reduce_scatter" || collective == "alltoall" ||
         collective == "gather" || collective == "scatter")
@@ -276,7 +276,7 @@ void add(Table& table, const Line& line, const Figures& figures, Draft& draft) {
             .passed = *figures.wrong == 0,
             .method = fmt::format("{} compared every value with what it should be", tool),
             .bound = 0,
-            .error = *figures.wrong,
+            .error = figures.wrong,
             .detail = *figures.wrong == 0
                           ? ""
                           : fmt::format("{} counted {} wrong values", tool, *figures.wrong)};

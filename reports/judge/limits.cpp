@@ -137,6 +137,40 @@ bool matches(std::string_view patterns, const std::string& text) {
     }
 }
 
+namespace {
+
+/// Fills in what limits inherit from their file, and says what is wrong with any of them.
+void check_limits(const json::Object& root, LimitsFile& file, const std::string& source) {
+    std::set<std::string> ids;
+    std::size_t number = 0;
+    root.each("limits", [&](const json::Object& item) {
+        Limit& limit = file.limits[number++];
+        limit.file = source;
+        for (const auto inherited : {&Limit::date, &Limit::author, &Limit::expires})
+            if ((limit.*inherited).empty())
+                limit.*inherited = inherited == &Limit::date     ? file.date
+                                   : inherited == &Limit::author ? file.author
+                                                                 : file.expires;
+        if (!ids.insert(limit.id).second) return item.problem("id", "occurs twice");
+        if (const auto [key, fault] = fault_of(limit); !fault.empty())
+            return item.problem(key, fault);
+        for (const auto* day : {&limit.date, &limit.expires})
+            if (!is_day(*day)) item.problem(day == &limit.date ? "date" : "expires", "is no date");
+    });
+}
+void check_waivers(const json::Object& root, const LimitsFile& file) {
+    root.each("waivers", [waiver = file.waivers.begin()](const json::Object& item) mutable {
+        Cause cause{};
+        if (!is_day(waiver->expires)) item.problem("expires", "is no date");
+        if (!waiver->cause.empty() && !from_text(waiver->cause, cause))
+            item.problem("cause",
+                         fmt::format("is none{}", suggestion(waiver->cause, all_causes())));
+        ++waiver;
+    });
+}
+
+} // namespace
+
 Result<LimitsFile> parse_limits(std::string_view text, const std::string& source) {
     static const auto schema = json::read_file(layout().share / "schema" / "limit.json");
     if (!schema) return tl::unexpected{schema.error()};
@@ -148,33 +182,8 @@ Result<LimitsFile> parse_limits(std::string_view text, const std::string& source
     const auto root = document.root();
     LimitsFile file;
     json::decode(root, file);
-    std::set<std::string> ids;
-    std::size_t number = 0;
-    if (root.has("limits"))
-        root.each("limits", [&](const json::Object& item) {
-            Limit& limit = file.limits[number++];
-            limit.file = source;
-            for (const auto inherited : {&Limit::date, &Limit::author, &Limit::expires})
-                if ((limit.*inherited).empty())
-                    limit.*inherited = inherited == &Limit::date     ? file.date
-                                       : inherited == &Limit::author ? file.author
-                                                                     : file.expires;
-            if (!ids.insert(limit.id).second) return item.problem("id", "occurs twice");
-            if (const auto [key, fault] = fault_of(limit); !fault.empty())
-                return item.problem(key, fault);
-            for (const auto* day : {&limit.date, &limit.expires})
-                if (!is_day(*day))
-                    item.problem(day == &limit.date ? "date" : "expires", "is no date");
-        });
-    if (root.has("waivers"))
-        root.each("waivers", [&, waiver = file.waivers.begin()](const json::Object& item) mutable {
-            Cause cause{};
-            if (!is_day(waiver->expires)) item.problem("expires", "is no date");
-            if (!waiver->cause.empty() && !from_text(waiver->cause, cause))
-                item.problem("cause",
-                             fmt::format("is none{}", suggestion(waiver->cause, all_causes())));
-            ++waiver;
-        });
+    if (root.has("limits")) check_limits(root, file, source);
+    if (root.has("waivers")) check_waivers(root, file);
     if (const auto twice = expected_twice(file); !twice.empty())
         return fail(fmt::format("{}: expect: {}", source, twice));
     if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
@@ -250,7 +259,7 @@ Result<std::filesystem::path> find_limits(const std::string& name) {
         std::filesystem::exists(name, ignored))
         return std::filesystem::path{name};
     const auto folder = layout().share / "limits";
-    const auto path = folder / (name + ".json");
+    auto path = folder / (name + ".json");
     if (std::filesystem::exists(path, ignored)) return path;
     std::vector<std::string> names;
     for (std::filesystem::directory_iterator item{folder, ignored}, end; !ignored && item != end;

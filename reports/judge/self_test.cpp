@@ -86,8 +86,9 @@ record::Case made_case(const Kind& kind, const record::Place& place, double seco
                               .source = source};
     c.telemetry.window_seconds = 1;
     if (place.kind != "host") c.telemetry.device = record::DeviceTelemetry{.samples = 10};
+    const int middle = replicas / 2;
     for (int i = 0; i < replicas; ++i) {
-        const double off = 1 + (0.002 * (i - replicas / 2));
+        const double off = 1 + (0.002 * (i - middle));
         record::Replica replica{.index = i,
                                 .status = record::Status::ok,
                                 .batches = 100,
@@ -156,7 +157,7 @@ struct Fault {
     std::function<void(record::Run&)> make;
 };
 
-std::vector<Fault> faults() {
+std::vector<Fault> faults() { // NOLINT(readability-function-size): a table
     using record::DisturbanceCode;
     using record::Run;
     using record::Status;

@@ -287,9 +287,11 @@ TEST(DeviceMdLimits, notice_a_cell_and_a_list_without_room) {
             crowded.position[i][axis] = 1e-3 * static_cast<double>((i + axis) % 60);
     EXPECT_EQ((Liquid<double>{crowded, 1}.overflow()), 1U);
     Particles dense = make_lattice(5, seed); // more neighbours than there is room for, no cell full
-    for (std::size_t i = 0; i < 300; ++i)
+    for (std::size_t i = 0; i < 300; ++i) {
+        const std::size_t layer = i / 49;
         dense.position[i] = {0.4 * static_cast<double>(i % 7), 0.4 * static_cast<double>(i / 7 % 7),
-                             0.4 * static_cast<double>(i / 49)};
+                             0.4 * static_cast<double>(layer)};
+    }
     EXPECT_EQ((Liquid<double>{dense, 1}.overflow()), 1U);
 }
 

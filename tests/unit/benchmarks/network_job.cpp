@@ -22,7 +22,7 @@ int failures = 0;
 
 class Trial {
 public:
-    Trial(const std::string& module, const std::string& id, NamedList values)
+    Trial(const std::string& module, const std::string& id, const NamedList& values)
         : subject_{module, id, values, true}, name_{id},
           transport_{assay::record::to_string(*assay::record::find(values, "transport"))} {
         for (const auto& value : values)

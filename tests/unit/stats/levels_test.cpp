@@ -6,23 +6,24 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <vector>
 
 namespace assay::stats {
 namespace {
 
-constexpr double KiB = 1024;
-constexpr double MiB = 1024 * KiB;
+constexpr double kibi = 1024;
+constexpr double mebi = 1024 * kibi;
 using Curve = std::vector<CurvePoint>;
 
 struct Cache {
     double size; // infinite for the memory
     double latency;
 };
-const std::vector<Cache> usual{{32 * KiB, 1.1e-9},
-                               {1 * MiB, 3.9e-9},
-                               {32 * MiB, 16e-9},
+const std::vector<Cache> usual{{32 * kibi, 1.1e-9},
+                               {1 * mebi, 3.9e-9},
+                               {32 * mebi, 16e-9},
                                {std::numeric_limits<double>::infinity(), 110e-9}};
 
 /// Steps at the sizes of the caches.
@@ -45,10 +46,10 @@ double smooth(double size, const std::vector<Cache>& caches) {
 }
 
 template <class Shape>
-Curve sweep(Shape shape, int per_octave, double largest = 256 * MiB) {
+Curve sweep(Shape shape, int per_octave, double largest = 256 * mebi) {
     Curve curve;
     for (int i = 0;; ++i) {
-        const double size = 8 * KiB * std::exp2(static_cast<double>(i) / per_octave);
+        const double size = 8 * kibi * std::exp2(static_cast<double>(i) / per_octave);
         if (size > largest * 1.001) return curve;
         curve.push_back({.size = size, .value = shape(size)});
     }
@@ -74,8 +75,8 @@ TEST(FindLevels, finds_sharp_ones_exactly) {
         SCOPED_TRACE(per_octave);
         const auto levels = find_levels(sharp_sweep(per_octave), Trend::rising);
         expect_usual(levels, 1e-9, 1);
-        EXPECT_NEAR(levels.front().from, 8 * KiB, 1);
-        EXPECT_NEAR(levels.back().to, 256 * MiB, 1);
+        EXPECT_NEAR(levels.front().from, 8 * kibi, 1);
+        EXPECT_NEAR(levels.back().to, 256 * mebi, 1);
     }
 }
 
@@ -83,7 +84,7 @@ TEST(FindLevels, finds_smooth_ones_about_where_they_are) {
     for (const int per_octave : {2, 4}) {
         SCOPED_TRACE(per_octave);
         const auto curve =
-            sweep([](double size) { return smooth(size, usual); }, per_octave, 1024 * MiB);
+            sweep([](double size) { return smooth(size, usual); }, per_octave, 1024 * mebi);
         expect_usual(find_levels(curve, Trend::rising), 0.35, 2);
     }
 }
@@ -114,7 +115,7 @@ TEST(FindLevels, is_not_misled_by_single_points_that_are_far_off) {
             SCOPED_TRACE(testing::Message() << hit << " " << factor);
             Curve curve = sharp_sweep(2);
             curve[hit].value *= factor;
-            expect_usual(find_levels(curve, Trend::rising), 0.05, std::sqrt(2.0));
+            expect_usual(find_levels(curve, Trend::rising), 0.05, std::numbers::sqrt2);
         }
 }
 
@@ -129,9 +130,9 @@ TEST(FindLevels, copes_with_missing_points_and_any_order) {
         for (const CurvePoint& point : curve)
             for (std::size_t i = 0; i < usual.size(); ++i)
                 if (point.value == usual[i].latency) ends[i] = std::max(ends[i], point.size);
-        curve.push_back({.size = 1 * MiB, .value = std::numeric_limits<double>::quiet_NaN()});
+        curve.push_back({.size = 1 * mebi, .value = std::numeric_limits<double>::quiet_NaN()});
         curve.push_back({.size = -1, .value = 1});
-        curve.push_back({.size = 1 * MiB, .value = 0});
+        curve.push_back({.size = 1 * mebi, .value = 0});
         const auto levels = find_levels(curve, Trend::rising);
         ASSERT_EQ(levels.size(), usual.size());
         for (std::size_t i = 0; i < usual.size(); ++i) {
@@ -146,7 +147,7 @@ TEST(FindLevels, drops_a_stretch_that_contradicts_the_trend) {
     // A neighbour kept two points of the second cache busy: slower than the third.
     curve[7].value = 60e-9;
     curve[8].value = 60e-9;
-    expect_usual(find_levels(curve, Trend::rising), 0.05, std::sqrt(2.0));
+    expect_usual(find_levels(curve, Trend::rising), 0.05, std::numbers::sqrt2);
 }
 
 TEST(FindLevels, reads_bandwidths_the_other_way_round) {
@@ -161,23 +162,23 @@ TEST(FindLevels, reads_bandwidths_the_other_way_round) {
 }
 
 TEST(FindLevels, finds_what_this_machine_showed) {
-    // Nanoseconds per load, Zen 4 in a cloud, huge pages, 8 KiB and doubling: the last cache is shared
+    // Nanoseconds per load, Zen 4 in a cloud, huge pages, 8 kibi and doubling: the last cache is shared
     // with other tenants, so that its end is a slope.
     const std::vector<double> measured{1.10, 1.10, 1.25, 3.84, 3.85, 3.86, 5.47, 9.98,
                                        14.2, 16.9, 20.7, 71.5, 125,  140,  145};
     Curve curve;
     for (std::size_t i = 0; i < measured.size(); ++i)
         curve.push_back(
-            {.size = 8 * KiB * std::exp2(static_cast<double>(i)), .value = measured[i]});
+            {.size = 8 * kibi * std::exp2(static_cast<double>(i)), .value = measured[i]});
     const auto levels = find_levels(curve, Trend::rising);
     ASSERT_EQ(levels.size(), 4U);
-    EXPECT_NEAR(levels[0].to, 32 * KiB, 1);
+    EXPECT_NEAR(levels[0].to, 32 * kibi, 1);
     EXPECT_NEAR(levels[1].value, 3.85, 0.1);
-    EXPECT_GE(levels[1].to, 256 * KiB);
-    EXPECT_LE(levels[1].to, 512 * KiB);
+    EXPECT_GE(levels[1].to, 256 * kibi);
+    EXPECT_LE(levels[1].to, 512 * kibi);
     EXPECT_NEAR(levels[2].value, 16.9, 3);
     EXPECT_NEAR(levels[3].value, 140, 10);
-    EXPECT_NEAR(levels[3].from, 32 * MiB, 1);
+    EXPECT_NEAR(levels[3].from, 32 * mebi, 1);
 }
 
 TEST(FindLevels, finds_nothing_where_there_is_nothing) {
