@@ -295,11 +295,11 @@ void cut_column(std::vector<std::vector<std::string>>& rows, std::size_t column,
 
 } // namespace
 
-Table::Table(std::vector<std::string> head) : right_(head.size(), false) {
+TextTable::TextTable(std::vector<std::string> head) : right_(head.size(), false) {
     rows_.push_back(std::move(head));
 }
 
-std::string Table::text(const Terminal& terminal) const {
+std::string TextTable::text(const Terminal& terminal) const {
     std::vector<std::size_t> widths(right_.size(), 0);
     for (const auto& row : rows_)
         for (std::size_t i = 0; i < row.size(); ++i)

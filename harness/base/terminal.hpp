@@ -47,9 +47,9 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns, bool w
 std::string indented(std::string_view text, std::size_t indent, std::size_t width);
 
 /// Columns as wide as their widest cell; the last one is not padded. Numbers go to the right.
-class Table {
+class TextTable {
 public:
-    explicit Table(std::vector<std::string> head);
+    explicit TextTable(std::vector<std::string> head);
     void align_right(std::size_t column) { right_.at(column) = true; }
     void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
     std::string text(const Terminal& terminal) const;

@@ -62,7 +62,7 @@ void list_as_json(const harness::Catalogue& catalogue) {
 void list_as_table(const harness::Catalogue& catalogue) {
     Availability here;
     const auto terminal = terminal_of(STDOUT_FILENO);
-    Table table{{"BENCHMARK", "LIBRARY", "RUNS ON", "HERE", "QUESTION"}};
+    TextTable table{{"BENCHMARK", "LIBRARY", "RUNS ON", "HERE", "QUESTION"}};
     std::map<std::string, std::set<std::string>> reasons; // the modules of each
     for (const auto& module : catalogue.modules)
         for (const auto& benchmark : module.benchmarks) {
@@ -91,7 +91,7 @@ ExitCode list_metrics(bool as_json) {
         print_json(json::to_text(document));
         return ExitCode::done;
     }
-    Table table{{"METRIC", "UNIT", "BETTER", "OF", "TITLE"}};
+    TextTable table{{"METRIC", "UNIT", "BETTER", "OF", "TITLE"}};
     for (const auto& metric : record::metric_table)
         table.add({std::string{metric.name}, std::string{metric.unit},
                    metric.higher_is_better ? "higher" : "lower", std::string{metric.work},

@@ -66,7 +66,7 @@ std::vector<Family> families_of(const harness::Plan& plan) {
 std::string families_as_table(const harness::Plan& plan, const Terminal& terminal) {
     const auto families = families_of(plan);
     if (families.size() < 2) return {};
-    Table table{{"FAMILY", "CASES", "MIN:S"}};
+    TextTable table{{"FAMILY", "CASES", "MIN:S"}};
     for (const std::size_t column : {1U, 2U}) table.align_right(column);
     for (const auto& family : families)
         table.add({family.name, std::to_string(family.cases), clock_text(family.seconds)});
@@ -75,7 +75,7 @@ std::string families_as_table(const harness::Plan& plan, const Terminal& termina
 
 std::string not_here_as_table(const harness::Plan& plan, const Terminal& terminal) {
     if (plan.not_here.empty()) return {};
-    Table table{{"CANNOT RUN HERE", "LIBRARY", "NEEDS", "PARAMETERS"}};
+    TextTable table{{"CANNOT RUN HERE", "LIBRARY", "NEEDS", "PARAMETERS"}};
     for (const auto& planned : plan.not_here)
         table.add({planned.benchmark->id, planned.module->module, planned.missing,
                    words_of(harness::parameters_of(planned))});
@@ -239,7 +239,7 @@ std::optional<double> budget_of(const Options& options) {
 
 std::string cases_as_table(const harness::Plan& plan) {
     const auto terminal = terminal_of(STDOUT_FILENO);
-    Table table{{"CASE", "BENCHMARK", "LIBRARY", "PARAMETERS"}};
+    TextTable table{{"CASE", "BENCHMARK", "LIBRARY", "PARAMETERS"}};
     table.align_right(0);
     std::size_t number = 0;
     for (const auto& planned : plan.cases)

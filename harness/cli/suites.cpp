@@ -50,7 +50,7 @@ json::Value as_json(const Row& row) {
 ExitCode list_suites(const harness::Catalogue& catalogue, const Options& options) {
     const auto machine = machine::inspect({.core_clock = false});
     json::Value document{{"schema", "assay.suites/1"}, {"suites", json::Value::array()}};
-    Table table{{"SUITE", "CASES", "NOT HERE", "MIN:S", "FROZEN", "PURPOSE"}};
+    TextTable table{{"SUITE", "CASES", "NOT HERE", "MIN:S", "FROZEN", "PURPOSE"}};
     for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
     for (const auto& name : harness::suite_names()) {
         const auto row = row_of(catalogue, machine, name);

@@ -160,7 +160,7 @@ SummaryRow summary_row(const record::Case& c) {
 
 std::string summary_text(const record::Run& run, const Terminal& terminal) {
     const Names names{run};
-    Table table{{"CASE", "VALUE", "95%", "OF BOUND", "STATUS"}};
+    TextTable table{{"CASE", "VALUE", "95%", "OF BOUND", "STATUS"}};
     for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
     for (const auto& c : run.cases) {
         if (!is_shown(c)) continue;

@@ -48,16 +48,16 @@ TEST(Wrap, KeepsAWholeWordAndIndentsLaterLines) {
     EXPECT_EQ(indented("one two", 3, 10), "one two");
 }
 
-TEST(Table, ChineseAligns) {
-    Table table{{"NAME", "N", "WHAT"}};
+TEST(TextTable, ChineseAligns) {
+    TextTable table{{"NAME", "N", "WHAT"}};
     table.align_right(1);
     table.add({"带宽", "1", "x"});
     table.add({"latency", "22", "y"});
     EXPECT_EQ(table.text({}), "NAME      N  WHAT\n带宽      1  x\nlatency  22  y\n");
 }
 
-TEST(Table, TheWidestColumnGivesWayOnATerminal) {
-    Table table{{"A", "B"}};
+TEST(TextTable, TheWidestColumnGivesWayOnATerminal) {
+    TextTable table{{"A", "B"}};
     table.add({std::string(50, 'a'), "b"});
     EXPECT_EQ(table.text({.width = 40, .present = true}),
               "A" + std::string(38, ' ') + "B\n" + std::string(36, 'a') + "…  b\n");
@@ -65,10 +65,10 @@ TEST(Table, TheWidestColumnGivesWayOnATerminal) {
               "A" + std::string(51, ' ') + "B\n" + std::string(50, 'a') + "  b\n");
 }
 
-TEST(Table, RowsThatDifferStillDifferWhenCut) {
+TEST(TextTable, RowsThatDifferStillDifferWhenCut) {
     std::mt19937 random{3};
     for (int round = 0; round < 300; ++round) {
-        Table table{{"CASE", "VALUE"}};
+        TextTable table{{"CASE", "VALUE"}};
         std::vector<std::string> names;
         for (int i = 0; i < 8; ++i) {
             std::string name = "gemm.square[openblas]";
@@ -102,7 +102,7 @@ struct Ascii {
 
 TEST(Ascii, IsLaidOutAsItIsShown) {
     const Ascii ascii;
-    Table table{{"A", "B"}};
+    TextTable table{{"A", "B"}};
     table.add({"±1%", "61 °C"});
     table.add({"0", "▁█ 中"});
     EXPECT_EQ(shown(table.text({}), false), "A     B\n+-1%  61 C\n0     18 ?\n");
