@@ -305,7 +305,7 @@ std::string_view json_type(ColumnType type) {
 } // namespace
 
 std::string columns_in_words() {
-    Table table{{"COLUMN", "TYPE", "WHAT"}};
+    TextTable table{{"COLUMN", "TYPE", "WHAT"}};
     for (const auto& column : table_columns())
         table.add({std::string{column.name}, std::string{json_type(column.type)},
                    std::string{column.what}});
