@@ -56,8 +56,10 @@ export async function drawAll(page) {
   for (const chart of await page.locator(".chart:visible").all())
     for (let tries = 12, isDrawn = false; !isDrawn; ) {
       await chart.evaluate((one) => one.scrollIntoView({ block: "center" })); // no wait for frames that stand still: a busy machine has few
-      isDrawn = await chart.locator("svg").first().waitFor({ timeout: 5000 }).then(() => true, (error) => {
+      isDrawn = await chart.locator("svg").first().waitFor({ timeout: 5000 }).then(() => true, async (error) => {
         if (--tries === 0) throw error;
+        await page.bringToFront(); // and a picture makes a frame, by which the browser looks where the chart is
+        await page.screenshot({ clip: { x: 0, y: 0, width: 8, height: 8 } });
         return false;
       });
     }
