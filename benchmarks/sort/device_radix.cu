@@ -88,6 +88,7 @@ __global__ void __launch_bounds__(radix_threads) move_keys(Pass<Key> pass) {
     const Slice slice = pass.slice();
     std::uint32_t next = pass.place();
     for (std::size_t start = slice.first; start < slice.last; start += tile) {
+        // NOLINTNEXTLINE(modernize-loop-convert): of all warps
         for (unsigned w = 0; w < radix_warps; ++w) of_warp[w][threadIdx.x] = 0;
         __syncthreads();
         Key keys[items];
@@ -110,8 +111,8 @@ __global__ void __launch_bounds__(radix_threads) move_keys(Pass<Key> pass) {
             ranks[k] = earlier + before;
         }
         __syncthreads();
-        std::uint32_t sum = 0; // of the digit that this thread has
-        for (unsigned w = 0; w < radix_warps; ++w) {
+        std::uint32_t sum = 0;                       // of the digit that this thread has
+        for (unsigned w = 0; w < radix_warps; ++w) { // NOLINT(modernize-loop-convert): of all warps
             const std::uint32_t here = of_warp[w][threadIdx.x];
             of_warp[w][threadIdx.x] = sum;
             sum += here;

@@ -152,8 +152,9 @@ Case gemm(const std::string& library, const std::string& precision, double rate,
 void add_gemm(record::Run& run, Noise& noise) {
     auto fp64 = gemm("openblas", "fp64", 1.05e11, noise);
     fp64.settings.push_back({"core_type", "SkylakeX"});
-    fp64.warnings.push_back("OpenBLAS picked Haswell by itself; SkylakeX is 1.91 times faster: set "
-                            "OPENBLAS_CORETYPE=SkylakeX");
+    fp64.warnings.emplace_back(
+        "OpenBLAS picked Haswell by itself; SkylakeX is 1.91 times faster: set "
+        "OPENBLAS_CORETYPE=SkylakeX");
     hold_against(fp64, 1.12e11, "peak.fma[host] precision=fp64 isa=best threads=all");
     fp64.other_ceilings = {{.value = 1.18e11,
                             .kind = record::CeilingKind::datasheet,
