@@ -111,8 +111,9 @@ __global__ void __launch_bounds__(radix_threads) move_keys(Pass<Key> pass) {
             ranks[k] = earlier + before;
         }
         __syncthreads();
-        std::uint32_t sum = 0;                       // of the digit that this thread has
-        for (unsigned w = 0; w < radix_warps; ++w) { // NOLINT(modernize-loop-convert): of all warps
+        std::uint32_t sum = 0; // of the digit that this thread has
+        // NOLINTNEXTLINE(modernize-loop-convert): of all warps
+        for (unsigned w = 0; w < radix_warps; ++w) {
             const std::uint32_t here = of_warp[w][threadIdx.x];
             of_warp[w][threadIdx.x] = sum;
             sum += here;

@@ -32,11 +32,12 @@ __device__ unsigned pair_of(float low, float high) {
     unsigned bits = 0;
     if constexpr (is_bf16<T>) {
         const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-        memcpy(&bits, &pair,
-               sizeof bits); // NOLINT(bugprone-undefined-memory-manipulation): two halves
+        // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation): two halves
+        memcpy(&bits, &pair, sizeof bits);
     } else {
         const __half2 pair = __floats2half2_rn(low, high);
-        memcpy(&bits, &pair, sizeof bits); // NOLINT(bugprone-undefined-memory-manipulation)
+        // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation): likewise
+        memcpy(&bits, &pair, sizeof bits);
     }
     return bits;
 }
@@ -88,8 +89,8 @@ struct Rows {
 /// A tile of queries, rows of [first_query, end_query), against the keys [first, last), by one warp. Scores are `scale` times
 /// queries times keys, 16 x 16, and stay in the registers that the product with the values takes them from. Of both sides of a
 /// product the numbers may be in any order: it is the one in which a lane's 16 bytes are what an instruction wants.
-template <class T,
-          unsigned size> // NOLINTNEXTLINE(readability-function-cognitive-complexity): one kernel
+template <class T, unsigned size>
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): one kernel
 __device__ Attended<size> attend(const Rows<T>& all_queries, unsigned first_query,
                                  unsigned end_query, const Rows<T>& keys, const Rows<T>& values,
                                  unsigned first, unsigned last, float scale) {

@@ -37,9 +37,9 @@ if(ASSAY_SANITIZE)
         # A quarter of the time to compile: null is stopped by the address sanitizer as well, and the preset
         # `fuzz` looks for all three.
         -fno-sanitize=null,alignment,vptr)
-    # An element that is not there, or the value of an empty optional.
+    # Abort on an index out of range and on the value of an empty optional.
     target_compile_definitions(assay_sanitizers INTERFACE _GLIBCXX_ASSERTIONS)
-    # Highway's kernels for three sets of instructions instead of five: the baseline, AVX2, AVX-512.
+    # Highway's targets are the baseline, AVX2 and AVX-512; the release build tests SSSE3 and SSE4 as well.
     target_compile_definitions(assay_sanitizers INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
     # g++ says so itself; code that must know (limits of memory, stacks of fibers) asks in one way.
     target_compile_definitions(assay_sanitizers INTERFACE $<$<CXX_COMPILER_ID:Clang>:__SANITIZE_ADDRESS__=1>)
@@ -67,9 +67,9 @@ assay_shared_headers(assay_room_headers)
 
 # The sources of a target in a few compilations (ASSAY_UNITY): most of the time of a small file goes to the headers and
 # templates that it shares with its neighbours. Two that define the same name at the left edge, as helpers in anonymous
-# namespaces do, go into different groups; preset `fuzz` compiles each file by itself. CMake's own unity builds know
+# namespaces do, go into different groups; preset `fuzz` compiles each file by itself. CMake's own unity builds support
 # neither device code nor a source that belongs to several targets.
-function(assay_compile_together target size)
+function(assay_compile_together target)
     get_target_property(apart ${target} ASSAY_APART)
     if(NOT ASSAY_UNITY OR apart)
         return()
@@ -104,7 +104,7 @@ function(assay_compile_together target size)
             list(REMOVE_DUPLICATES both)
             list(LENGTH both distinct)
             list(LENGTH group_${group} members)
-            if(length EQUAL distinct AND members LESS size AND kind STREQUAL kind_${group})
+            if(length EQUAL distinct AND members LESS ASSAY_UNITY_SIZE AND kind STREQUAL kind_${group})
                 break()
             endif()
             math(EXPR group "${group} + 1")
@@ -154,7 +154,7 @@ function(assay_room name)
     endif()
     target_link_libraries(assay_${name} ${scope} ${ROOM_LINK})
     if(ROOM_SOURCES)
-        # Under sanitizers the tests of these take half as long optimised; precompiled headers are not.
+        # Optimised, the sanitized tests of these take half as long; the precompiled headers are for -O0.
         if(ASSAY_SANITIZE AND name MATCHES "^(stats|population)$")
             target_compile_options(assay_${name} PRIVATE -O1)
         else()
@@ -163,7 +163,7 @@ function(assay_room name)
         if(NOT ROOM_FAST)
             target_compile_options(assay_${name} PRIVATE ${assay_usual_optimisation})
         endif()
-        assay_compile_together(assay_${name} 10)
+        assay_compile_together(assay_${name})
     endif()
 endfunction()
 
@@ -175,7 +175,7 @@ function(assay_program name)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${name} PRIVATE -fPIC ${assay_usual_optimisation})
     target_precompile_headers(${name} REUSE_FROM assay_room_headers)
-    assay_compile_together(${name} 10)
+    assay_compile_together(${name})
     set(component programs)
     if(NOT name STREQUAL "assay") # that one is part of the package: AssayPackage.cmake
         set(component reports)
@@ -219,7 +219,7 @@ function(assay_test name)
     if(NOT TEST_LINK MATCHES "OpenMP") # other options of the compiler, other headers
         target_precompile_headers(${name} REUSE_FROM assay_test_headers)
     endif()
-    assay_compile_together(${name} 8)
+    assay_compile_together(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
     foreach(part RANGE 3)
         add_test(NAME ${name}.${part} COMMAND ${name})

@@ -58,7 +58,7 @@ export async function drawAll(page) {
       await chart.evaluate((one) => one.scrollIntoView({ block: "center" })); // no wait for frames that stand still: a busy machine has few
       isDrawn = await chart.locator("svg").first().waitFor({ timeout: 5000 }).then(() => true, async (error) => {
         if (--tries === 0) throw error;
-        await page.bringToFront(); // and a picture makes a frame, by which the browser looks where the chart is
+        await page.bringToFront(); // and a screenshot forces a frame: the page's IntersectionObserver runs once per frame
         await page.screenshot({ clip: { x: 0, y: 0, width: 8, height: 8 } });
         return false;
       });

@@ -77,8 +77,8 @@ void add_facts(Plan& plan, const Tree& tree, const std::vector<Tried>& tried,
                               .read = read,
                               .seconds = seconds});
     };
-    fact("driver", {"nvidia-smi", // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one query
-
+    fact("driver", {"nvidia-smi",
+                    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one query
                     "--query-gpu=name,driver_version,memory.total,memory.used,clocks.max.sm,power."
                     "limit,compute_mode,mig.mode.current,ecc.mode.current",
                     "--format=csv,noheader", "-i", device});

@@ -65,8 +65,8 @@ void print_json(const std::vector<Figure>& figures) {
 
 } // namespace
 
-int main(int argc,
-         char** argv) { // NOLINT(bugprone-exception-escape): what it throws is its message
+// NOLINTNEXTLINE(bugprone-exception-escape): terminate() prints the exception's message
+int main(int argc, char** argv) {
     CLI::App app{"Are the verdicts of `assay compare` and `assay check` and the probabilities of "
                  "purchases true?"};
     assay::truth::Simulation simulation;

@@ -23,8 +23,8 @@ protected:
         std::ranges::sort(expected);
         std::vector<Key> out(in.size());
         std::vector<Key> spare(in.size());
-        const std::vector<Key> before{
-            in}; // NOLINT(performance-unnecessary-copy-initialization): sort() must not write to `in`
+        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): sort() must not write to `in`
+        const std::vector<Key> before{in};
         Sort{threads}.sort({in.data(), out.data(), spare.data(), in.size()});
         EXPECT_EQ(out, expected) << in.size() << " keys on " << threads << " threads";
         EXPECT_EQ(in, before);

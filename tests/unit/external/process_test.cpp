@@ -110,7 +110,7 @@ TEST_F(Process, EndsWithItsParent) {
     if (child == 0) {
         try {
             run(command("echo $$ > child; exec sleep 100"));
-        } catch (...) { // NOLINT(bugprone-empty-catch): it was killed
+        } catch (...) { // NOLINT(bugprone-empty-catch): killed by the test
         }
         ::_exit(0);
     }

@@ -162,7 +162,7 @@ TEST(FindLevels, reads_bandwidths_the_other_way_round) {
 }
 
 TEST(FindLevels, finds_what_this_machine_showed) {
-    // Nanoseconds per load, Zen 4 in a cloud, huge pages, 8 kibi and doubling: the last cache is shared
+    // Nanoseconds per load, Zen 4 in a cloud, huge pages, 8 KiB and doubling: the last cache is shared
     // with other tenants, so that its end is a slope.
     const std::vector<double> measured{1.10, 1.10, 1.25, 3.84, 3.85, 3.86, 5.47, 9.98,
                                        14.2, 16.9, 20.7, 71.5, 125,  140,  145};
