@@ -2,19 +2,10 @@
 #include "device/benchmark.cuh"
 #include "peak/device_fma_chains.hpp"
 #include "peak/device_tensor_data.hpp"
+#include "peak/device_wgmma.hpp"
 
 namespace assay::peak {
 namespace {
-
-/// Operands are registers as a_fragments() and b_fragments() have them, of register_bytes() each; start and
-/// result one sum each, of as many bytes.
-struct TensorArrays {
-    const std::byte* a;
-    const std::byte* b;
-    std::byte* start;
-    std::byte* result;
-    const std::int64_t* growths;
-};
 
 constexpr std::size_t register_bytes(TensorFormat format) {
     return format == TensorFormat::fp64 ? 8 : 4;
@@ -231,15 +222,16 @@ public:
     };
     static constexpr Info info{
         .id = "peak.tensor",
+        .version = is_amd ? 1 : 2, // 1: mma.sync on 9.0, too
         .question = is_amd ? "What is the matrix-core peak of this device from registers?"
                            : "What is the tensor-core peak of this device from registers?",
         .method =
-            "Independent chains of the warp-level matrix instruction (mma.sync; MFMA on AMD's "
-            "devices; dense) on random operands in registers, accumulating in fp32 (fp64 and int32 "
-            "for fp64 and int8); the setting `instruction` names its shape. The fastest number of "
-            "warps "
-            "in a short trial is used. Operands are chosen so that every sum is exact; each "
-            "is compared on the device with its closed form.",
+            "Independent chains of the matrix instruction (dense) on random operands, accumulating "
+            "in fp32 (fp64 and int32 for fp64 and int8): wgmma on compute capability 9.0, a in "
+            "registers and b in shared memory; mma.sync on other devices of NVIDIA and for fp64, "
+            "MFMA on AMD's, all operands in registers. The setting `instruction` names it and its "
+            "shape. The fastest number of warps in a short trial is used. Operands are chosen so "
+            "that every sum is exact; each is compared on the device with its closed form.",
         .caveats =
             is_amd
                 ? "16 x 16 MFMA on registers, as libraries use it; tf32 is xf32 of CDNA3. The fnuz "
@@ -247,13 +239,11 @@ public:
                   "of CDNA3 have other codes than OCP's fp8 of CDNA4: rows of their own. "
                   "Holds at the clock this instruction mix allows; integers of few bits take "
                   "less power than full mantissas. A multiply-add counts as two operations."
-                : "What mma.sync reaches, which most kernels use. On compute capability 9.0 that "
-                  "is a part of the tensor-core peak: wgmma (9.0) and tcgen05 (10.x), with "
-                  "operands from shared memory, reach the datasheet, and library matrix products "
-                  "exceed this value; the roofline bound is then the datasheet's. For 9.0 the "
-                  "compiler accumulates fp8 products with separate instructions. No sparsity. "
-                  "Holds at the clock this instruction mix allows; integers of few bits take less "
-                  "power than full mantissas. A multiply-add counts as two operations.",
+                : "On compute capability 10.x mma.sync reaches a part of the tensor-core peak: "
+                  "tcgen05 is not used, and library matrix products exceed this value. No "
+                  "sparsity. Holds at the clock that this instruction mix and the power limit "
+                  "allow; integers of few bits take less power than full mantissas. A "
+                  "multiply-add counts as two operations.",
         .headline = "flop_rate",
         .place = device::place_kind,
         .bound = Bound::matrix_units,
@@ -284,30 +274,39 @@ public:
     }
 
     DeviceTensor(const Params& p, const Context& context)
-        : format_{p.precision}, device_{device::properties()},
-          shape_{tensor_shape(format_, tensor_compiled_for(format_))},
+        : format_{p.precision}, by_warpgroup_{has_wgmma(format_)}, device_{device::properties()},
+          shape_{by_warpgroup_ ? wgmma_shape(format_)
+                               : tensor_shape(format_, tensor_compiled_for(format_))},
           plan_{tensor_plan(format_, has_fast_fp64(device_.capability))},
-          most_blocks_{tensor_resident_blocks(format_)} {
+          block_threads_{by_warpgroup_ ? wgmma_lanes : tensor_threads},
+          most_blocks_{by_warpgroup_ ? wgmma_resident_blocks(format_)
+                                     : tensor_resident_blocks(format_)} {
+        if (by_warpgroup_) plan_.chains = 1;
         plan_.pairs = device_.times<std::int64_t>(plan_.pairs, 1);
         set_blocks(most_blocks_);
         upload_operands();
         start_ = device::Buffer<std::byte>{count() * register_bytes(format_)};
         result_ = device::Buffer<std::byte>{start_.size()};
         choose_blocks();
-        context.setting("instruction", joined(is_amd ? "mfma m" : "mma.sync m", shape_.m, 'n',
-                                              shape_.n, 'k', shape_.k));
+        context.setting("instruction", joined(by_warpgroup_ ? "wgmma m"
+                                              : is_amd      ? "mfma m"
+                                                            : "mma.sync m",
+                                              shape_.m, 'n', shape_.n, 'k', shape_.k));
         context.setting("chains", plan_.chains);
-        context.setting("blocks", sums_.threads / tensor_threads);
-        context.setting("block_threads", tensor_threads);
+        context.setting("blocks", sums_.threads / block_threads_);
+        context.setting("block_threads", block_threads_);
         context.setting("compiled_for", tensor_compiled_for(format_));
     }
 
-    void run() { launch_tensor(format_, arrays(), sums_, stream_); }
+    void run() {
+        const auto launch = by_warpgroup_ ? launch_wgmma : launch_tensor;
+        launch(format_, arrays(), sums_, stream_);
+    }
 
     Work work() const {
         const double operations = shape_.operations() * plan_.chains *
                                   static_cast<double>(2 * plan_.pairs * plan_.repeats) *
-                                  static_cast<double>(sums_.threads) / warp_lanes;
+                                  static_cast<double>(sums_.threads) / shape_.lanes;
         return format_ == TensorFormat::int8 ? Work{.operations = operations}
                                              : Work{.flops = operations};
     }
@@ -341,8 +340,9 @@ private:
     void set_blocks(int each) {
         const auto blocks =
             static_cast<std::uint64_t>(each) * static_cast<std::uint64_t>(device_.multiprocessors);
-        sums_ = {.threads = blocks * tensor_threads,
+        sums_ = {.threads = blocks * block_threads_,
                  .sums = shape_.sums(),
+                 .lanes = shape_.lanes,
                  .start = plan_.start,
                  .pairs = plan_.pairs,
                  .repeats = plan_.repeats};
@@ -401,9 +401,11 @@ private:
     }
 
     TensorFormat format_;
+    bool by_warpgroup_;
     device::Properties device_;
     TensorShape shape_;
     TensorPlan plan_;
+    unsigned block_threads_;
     int most_blocks_; // on a multiprocessor
     TensorSums sums_{};
     device::Buffer<std::byte> a_;

@@ -45,13 +45,14 @@ struct TensorShape {
     unsigned k;
     unsigned packed;
     bool is_fp64 = false;
+    unsigned lanes = warp_lanes; ///< threads that execute it together
 
-    constexpr unsigned a_registers() const { return m * k / packed / warp_lanes; }
-    constexpr unsigned b_registers() const { return k * n / packed / warp_lanes; }
-    constexpr unsigned sums() const { return m * n / warp_lanes; }
+    constexpr unsigned a_registers() const { return m * k / packed / lanes; }
+    constexpr unsigned b_registers() const { return k * n / packed / lanes; }
+    constexpr unsigned sums() const { return m * n / lanes; }
 
     constexpr unsigned a_row(unsigned lane, unsigned reg) const {
-        return is_amd ? lane % 16 : lane / 4 + 8 * (reg % 2);
+        return is_amd ? lane % 16 : row_of_warp(lane) + 8 * (reg % 2);
     }
     constexpr unsigned a_k(unsigned lane, unsigned reg, unsigned element) const {
         if constexpr (is_amd) return b_k(lane, reg, element);
@@ -59,17 +60,24 @@ struct TensorShape {
     }
     constexpr unsigned b_k(unsigned lane, unsigned reg, unsigned element) const {
         if constexpr (is_amd) return (lane / 16 * b_registers() + reg) * packed + element;
+        if (is_of_warpgroup()) return (lane / 32 % 2 * 4 + lane % 4) * packed + element;
         return (lane % 4 + 4 * reg) * packed + element;
     }
-    constexpr unsigned b_column(unsigned lane) const { return is_amd ? lane % 16 : lane / 4; }
+    constexpr unsigned b_column(unsigned lane, unsigned reg) const {
+        if (is_of_warpgroup()) return reg * 16 + lane / 64 * 8 + lane / 4 % 8;
+        return is_amd ? lane % 16 : lane / 4;
+    }
     constexpr unsigned sum_row(unsigned lane, unsigned reg) const {
         if constexpr (is_amd) return is_fp64 ? lane / 16 + 4 * reg : lane / 16 * 4 + reg;
-        return lane / 4 + 8 * (reg / 2);
+        return row_of_warp(lane) + 8 * (reg / 2 % 2);
     }
     constexpr unsigned sum_column(unsigned lane, unsigned reg) const {
         if constexpr (is_amd) return lane % 16;
-        return lane % 4 * 2 + reg % 2;
+        return reg / 4 * 8 + lane % 4 * 2 + reg % 2;
     }
+    constexpr bool is_of_warpgroup() const { return lanes == 4 * warp_lanes; }
+    /// Each warp of a warpgroup has sixteen rows.
+    static constexpr unsigned row_of_warp(unsigned lane) { return lane / 32 * 16 + lane % 32 / 4; }
     constexpr double operations() const { return 2.0 * m * n * k; }
 };
 
@@ -104,6 +112,14 @@ constexpr TensorShape tensor_shape(TensorFormat format, int compiled_for) {
     default:
         return {16, 8, 32, 4};
     }
+}
+
+/// wgmma: b is not in registers, but in shared memory, as its descriptor says. Word i of it is that of "register" i / 128
+/// and lane i % 128: 8 columns of 4 words, the same columns' other half of k, then the next 8 columns.
+inline constexpr unsigned wgmma_lanes = 128;
+constexpr TensorShape wgmma_shape(TensorFormat format) {
+    const TensorShape by_warp = tensor_shape(format, 90);
+    return {64, 256, by_warp.k, by_warp.packed, false, wgmma_lanes};
 }
 
 /// The oldest compute capability with the instruction; of AMD's, 90 is gfx90a, 94 gfx942, 95 gfx950.
@@ -226,11 +242,12 @@ inline std::uint64_t element_bits(int value, TensorFormat format) {
 /// Registers of two operands as lanes hold them: [operand][register][lane]. at(lane, register, element): its place.
 template <class At>
 std::vector<std::uint64_t> fragments(const std::vector<int>& values, TensorFormat format,
-                                     unsigned registers, unsigned packed, const At& at) {
+                                     unsigned registers, unsigned packed, unsigned lanes,
+                                     const At& at) {
     std::vector<std::uint64_t> words;
     for (std::size_t operand = 0; operand < 2; ++operand)
         for (unsigned reg = 0; reg < registers; ++reg)
-            for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+            for (unsigned lane = 0; lane < lanes; ++lane) {
                 std::uint64_t word = 0;
                 for (unsigned e = 0; e < packed; ++e)
                     word |=
@@ -242,16 +259,16 @@ std::vector<std::uint64_t> fragments(const std::vector<int>& values, TensorForma
 }
 inline std::vector<std::uint64_t> a_fragments(const TensorShape& shape, const TensorValues& values,
                                               TensorFormat format) {
-    return fragments(values.a, format, shape.a_registers(), shape.packed,
+    return fragments(values.a, format, shape.a_registers(), shape.packed, shape.lanes,
                      [&](unsigned lane, unsigned reg, unsigned e) {
                          return shape.a_row(lane, reg) * shape.k + shape.a_k(lane, reg, e);
                      });
 }
 inline std::vector<std::uint64_t> b_fragments(const TensorShape& shape, const TensorValues& values,
                                               TensorFormat format) {
-    return fragments(values.b, format, shape.b_registers(), shape.packed,
+    return fragments(values.b, format, shape.b_registers(), shape.packed, shape.lanes,
                      [&](unsigned lane, unsigned reg, unsigned e) {
-                         return shape.b_column(lane) * shape.k + shape.b_k(lane, reg, e);
+                         return shape.b_column(lane, reg) * shape.k + shape.b_k(lane, reg, e);
                      });
 }
 /// What each sum grows by in a pair of steps: [operand a][register][lane].
@@ -259,18 +276,28 @@ inline std::vector<std::int64_t> sum_growths(const TensorShape& shape, const Ten
     std::vector<std::int64_t> growths;
     for (std::size_t operand = 0; operand < 2; ++operand)
         for (unsigned reg = 0; reg < shape.sums(); ++reg)
-            for (unsigned lane = 0; lane < warp_lanes; ++lane)
+            for (unsigned lane = 0; lane < shape.lanes; ++lane)
                 growths.push_back(tensor_growth(shape, values, operand, shape.sum_row(lane, reg),
                                                 shape.sum_column(lane, reg)));
     return growths;
 }
+
+/// On the device: operands are registers as a_fragments() and b_fragments() have them, start and result one sum each.
+struct TensorArrays {
+    const std::byte* a;
+    const std::byte* b;
+    std::byte* start;
+    std::byte* result;
+    const std::int64_t* growths;
+};
 
 inline constexpr std::uint64_t tensor_start_seed = 21;
 
 /// Sum `i` of all threads is [chain][register][thread].
 struct TensorSums {
     std::uint64_t threads;
-    unsigned sums; ///< of one chain in one thread
+    unsigned sums;  ///< of one chain in one thread
+    unsigned lanes; ///< TensorShape's
     std::int64_t start;
     std::int64_t pairs;
     std::int64_t repeats;
@@ -282,7 +309,7 @@ struct TensorSums {
     ASSAY_HOST_DEVICE std::uint64_t growth_index(std::uint64_t i) const {
         const std::uint64_t place = i / threads;
         const std::uint64_t operand = place / sums % 2;
-        return (operand * sums + place % sums) * warp_lanes + i % threads % warp_lanes;
+        return (operand * sums + place % sums) * lanes + i % threads % lanes;
     }
     ASSAY_HOST_DEVICE std::int64_t expected(std::uint64_t i, std::int64_t growth) const {
         return repeats * (start_of(i) + pairs * growth);

@@ -52,11 +52,36 @@ ASSAY_HOST_DEVICE constexpr T random_unit(std::uint64_t seed, std::uint64_t inde
         return static_cast<double>(random_bits(seed, index) >> 11U) * 0x1p-53;
 }
 
-/// Uniform in [low, high]: rounding may give high.
+namespace detail {
+
+/// a b, rounded before anything is added to it: compilers for devices and for Arm would fuse the two, and the last bit
+/// would differ from that of a host.
+template <class T>
+ASSAY_HOST_DEVICE constexpr T rounded_product(T a, T b) {
+    T product = a * b;
+    if (std::is_constant_evaluated()) return product;
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, float>)
+        product = __fmul_rn(a, b);
+    else
+        product = __dmul_rn(a, b);
+#elif defined(__HIP_DEVICE_COMPILE__)
+    asm("" : "+v"(product));
+#elif defined(__x86_64__)
+    asm("" : "+x"(product));
+#elif defined(__aarch64__)
+    asm("" : "+w"(product));
+#endif
+    return product;
+}
+
+} // namespace detail
+
+/// Uniform in [low, high]: rounding may give high. The same bits on every host and device.
 template <class T>
 ASSAY_HOST_DEVICE constexpr T random_uniform(std::uint64_t seed, std::uint64_t index, T low,
                                              T high) {
-    return low + (high - low) * random_unit<T>(seed, index);
+    return low + detail::rounded_product(high - low, random_unit<T>(seed, index));
 }
 
 /// Standard normal, by the Box-Muller transform.

@@ -53,20 +53,26 @@ int decoded(std::uint64_t bits, TensorFormat format) {
     return static_cast<std::int8_t>(bits);
 }
 
+/// By a warp on older and newer devices, and by a warpgroup where there is such an instruction.
+std::vector<TensorShape> shapes_of(TensorFormat format) {
+    std::vector<TensorShape> shapes{tensor_shape(format, 80), tensor_shape(format, 90)};
+    if (format != TensorFormat::fp64) shapes.push_back(wgmma_shape(format));
+    return shapes;
+}
+
 TEST(DeviceTensor, lanes_hold_every_element_once) {
     for (const TensorFormat format : formats)
-        for (const int compiled : {80, 90}) {
-            const TensorShape shape = tensor_shape(format, compiled);
+        for (const TensorShape& shape : shapes_of(format)) {
             std::vector<int> a(shape.m * shape.k);
             std::vector<int> b(shape.n * shape.k);
             std::vector<int> sums(shape.m * shape.n);
-            for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+            for (unsigned lane = 0; lane < shape.lanes; ++lane) {
                 for (unsigned r = 0; r < shape.a_registers(); ++r)
                     for (unsigned e = 0; e < shape.packed; ++e)
                         ++a.at(shape.a_row(lane, r) * shape.k + shape.a_k(lane, r, e));
                 for (unsigned r = 0; r < shape.b_registers(); ++r)
                     for (unsigned e = 0; e < shape.packed; ++e)
-                        ++b.at(shape.b_column(lane) * shape.k + shape.b_k(lane, r, e));
+                        ++b.at(shape.b_column(lane, r) * shape.k + shape.b_k(lane, r, e));
                 for (unsigned r = 0; r < shape.sums(); ++r)
                     ++sums.at(shape.sum_row(lane, r) * shape.n + shape.sum_column(lane, r));
             }
@@ -84,6 +90,13 @@ TEST(DeviceTensor, registers_are_those_of_the_instruction) {
     // PTX ISA, m16n8k16: elements 4 and 5 of a are in row groupID, columns 2 * threadID + 8 and + 9.
     EXPECT_EQ(half.a_row(5, 2), 1U);
     EXPECT_EQ(half.a_k(5, 2, 1), 11U);
+    // "Register fragments for wgmma.mma_async.m64nNk16": the second warp has rows 16 to 31; d5 is in column 9.
+    const TensorShape group = wgmma_shape(TensorFormat::bf16);
+    EXPECT_EQ(group.a_registers(), 4U);
+    EXPECT_EQ(group.sums(), 128U);
+    EXPECT_EQ(group.a_row(32, 1), 24U);
+    EXPECT_EQ(group.sum_row(37, 2), 25U);
+    EXPECT_EQ(group.sum_column(32, 5), 9U);
     const TensorShape wide = tensor_shape(TensorFormat::fp64, 90);
     EXPECT_EQ(wide.a_registers(), 8U);
     EXPECT_EQ(wide.b_registers(), 4U);
@@ -128,15 +141,15 @@ std::vector<std::int64_t> product(const TensorShape& shape, TensorFormat format,
     };
     std::vector<int> left(shape.m * shape.k);
     std::vector<int> right(shape.n * shape.k);
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    for (unsigned lane = 0; lane < shape.lanes; ++lane) {
         for (unsigned r = 0; r < shape.a_registers(); ++r)
             for (unsigned e = 0; e < shape.packed; ++e)
                 left.at(shape.a_row(lane, r) * shape.k + shape.a_k(lane, r, e)) =
-                    element(a.at((operand * shape.a_registers() + r) * warp_lanes + lane), e);
+                    element(a.at((operand * shape.a_registers() + r) * shape.lanes + lane), e);
         for (unsigned r = 0; r < shape.b_registers(); ++r)
             for (unsigned e = 0; e < shape.packed; ++e)
-                right.at(shape.b_column(lane) * shape.k + shape.b_k(lane, r, e)) =
-                    element(b.at((step * shape.b_registers() + r) * warp_lanes + lane), e);
+                right.at(shape.b_column(lane, r) * shape.k + shape.b_k(lane, r, e)) =
+                    element(b.at((step * shape.b_registers() + r) * shape.lanes + lane), e);
     }
     std::vector<std::int64_t> sums(shape.m * shape.n);
     for (unsigned row = 0; row < shape.m; ++row)
@@ -149,8 +162,7 @@ std::vector<std::int64_t> product(const TensorShape& shape, TensorFormat format,
 
 TEST(DeviceTensor, closed_forms_are_what_products_add_up_to_and_stay_exact) {
     for (const TensorFormat format : formats)
-        for (const int compiled : {80, 90}) {
-            const TensorShape shape = tensor_shape(format, compiled);
+        for (const TensorShape& shape : shapes_of(format)) {
             const TensorPlan plan = tensor_plan(format, true);
             const TensorValues values = tensor_values(shape, plan, 11);
             const auto a = a_fragments(shape, values, format);
@@ -162,11 +174,11 @@ TEST(DeviceTensor, closed_forms_are_what_products_add_up_to_and_stay_exact) {
                 const auto first = product(shape, format, a, operand, b, 0);
                 const auto second = product(shape, format, a, operand, b, 1);
                 for (unsigned r = 0; r < shape.sums(); ++r)
-                    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+                    for (unsigned lane = 0; lane < shape.lanes; ++lane) {
                         const unsigned at =
                             shape.sum_row(lane, r) * shape.n + shape.sum_column(lane, r);
                         const std::int64_t growth =
-                            growths.at((operand * shape.sums() + r) * warp_lanes + lane);
+                            growths.at((operand * shape.sums() + r) * shape.lanes + lane);
                         EXPECT_EQ(growth, first[at] + second[at]);
                         moved += growth != 0 ? 1 : 0;
                         EXPECT_LT(plan.start + plan.pairs * std::abs(growth) + std::abs(first[at]),
@@ -180,7 +192,8 @@ TEST(DeviceTensor, closed_forms_are_what_products_add_up_to_and_stay_exact) {
 }
 
 TEST(DeviceTensor, sums_have_their_growth_wherever_they_stand) {
-    const TensorSums sums{.threads = 512, .sums = 4, .start = 1000, .pairs = 3, .repeats = 2};
+    const TensorSums sums{
+        .threads = 512, .sums = 4, .lanes = warp_lanes, .start = 1000, .pairs = 3, .repeats = 2};
     std::vector<int> used(2 * 4 * warp_lanes);
     for (std::uint64_t chain = 0; chain < 8; ++chain)
         for (std::uint64_t r = 0; r < 4; ++r)
