@@ -149,6 +149,9 @@ __device__ inline void __syncwarp() { // orders what the lanes wrote to shared m
     __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
     __builtin_amdgcn_wave_barrier();
 }
+__device__ inline assay::device::Lanes __ballot_sync(assay::device::Lanes /*all*/, bool vote) {
+    return __ballot(vote);
+}
 /// The lanes with the same value. There is no such instruction: a round for each value that occurs.
 __device__ inline assay::device::Lanes __match_any_sync(assay::device::Lanes /*all*/,
                                                         unsigned value) {

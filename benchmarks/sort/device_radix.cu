@@ -7,130 +7,220 @@ namespace {
 
 constexpr unsigned radix_bits = 8;
 constexpr unsigned radix_digits = 1U << radix_bits;
-constexpr unsigned radix_threads =
-    radix_digits; // of a block: in turns each has some keys, and a digit
-constexpr unsigned radix_warps = radix_threads / device::warp_lanes;
+
+// What is tuned: threads of a block, keys of each, and blocks of a multiprocessor that registers are left for.
+constexpr unsigned radix_threads = 384;
 template <class Key>
-constexpr unsigned radix_items = 64 / sizeof(Key); // keys of a thread in one tile
+constexpr unsigned radix_items = sizeof(Key) == 4 ? 20 : 11;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 // 1024 threads are all that a multiprocessor has
+constexpr unsigned radix_blocks = 2;
+#else
+constexpr unsigned radix_blocks = 3;
+#endif
+constexpr unsigned count_threads = 512;
+
+constexpr unsigned radix_warps = radix_threads / device::warp_lanes;
+constexpr unsigned digit_warps =
+    radix_digits / device::warp_lanes; // whose threads have a digit each
 template <class Key>
 constexpr unsigned radix_tile = radix_threads * radix_items<Key>;
 
-/// Every block has a slice of whole tiles.
 template <class Key>
-struct Pass {
-    const Key* from;
-    Key* to;
-    std::uint32_t* places; ///< of each block, for each digit: how many keys, then where they go
-    std::uint64_t count;
-    unsigned shift;
+__device__ unsigned digit_of(Key key, unsigned shift) {
+    return static_cast<unsigned>(key >> shift) % radix_digits;
+}
 
-    __device__ unsigned digit(Key key) const {
-        return static_cast<unsigned>(key >> shift) % radix_digits;
+/// Of all passes at once.
+template <class Key>
+__global__ void __launch_bounds__(count_threads)
+    count_digits(const Key* keys, std::uint64_t count, std::uint32_t* counts) {
+    constexpr unsigned all = sizeof(Key) * radix_digits;
+    __shared__ std::uint32_t of_block[all];
+    for (unsigned i = threadIdx.x; i < all; i += count_threads) of_block[i] = 0;
+    __syncthreads();
+    const std::uint64_t step = std::uint64_t{gridDim.x} * count_threads;
+#pragma unroll 8
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + threadIdx.x; i < count;
+         i += step) {
+        const Key key = keys[i];
+#pragma unroll
+        for (unsigned pass = 0; pass < sizeof(Key); ++pass)
+            atomicAdd(of_block + pass * radix_digits + digit_of(key, pass * radix_bits), 1U);
     }
-    __device__ Slice slice() const {
-        return slice_of(count, blockIdx.x, gridDim.x, radix_tile<Key>);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < all; i += count_threads) atomicAdd(counts + i, of_block[i]);
+}
+
+/// By one block for each pass: where the keys with a digit begin.
+__global__ void __launch_bounds__(radix_digits) find_places(std::uint32_t* counts) {
+    __shared__ std::uint32_t of_warp[digit_warps];
+    std::uint32_t& place = counts[blockIdx.x * radix_digits + threadIdx.x];
+    const std::uint32_t own = place;
+    std::uint32_t sum = device::sum_up_to_lane(own);
+    if (device::lane() == device::warp_lanes - 1) of_warp[device::warp()] = sum;
+    __syncthreads();
+    for (unsigned warp = 0; warp < device::warp(); ++warp) sum += of_warp[warp];
+    place = sum - own;
+}
+
+/// What a tile tells the tiles after it of each digit: a count of keys, whether those of all tiles before are in it, and
+/// in the highest bit, whether the pass is an odd one. Every pass writes every word, so that nothing is cleared.
+template <class Word>
+struct Told {
+    static constexpr unsigned bits = 8 * sizeof(Word) - 2;
+    static constexpr Word with_earlier = Word{1} << bits;
+    static constexpr Word most = with_earlier - 1;
+    static __device__ Word word(unsigned parity, Word count) {
+        return Word{parity} << (bits + 1) | count;
     }
-    __device__ std::uint32_t& place() const {
-        return places[std::size_t{blockIdx.x} * radix_digits + threadIdx.x];
+    static __device__ unsigned parity(Word word) {
+        return static_cast<unsigned>(word >> (bits + 1));
     }
 };
 
+template <class Key, class Word>
+struct Pass {
+    const Key* from;
+    Key* to;
+    const std::uint32_t* places; ///< of each digit
+    volatile Word* told;         ///< of each tile and digit
+    std::uint32_t* started;      ///< tiles
+    std::uint64_t count;
+    unsigned shift;
+    unsigned parity;
+};
+
 template <class Key>
-__global__ void __launch_bounds__(radix_threads) count_digits(Pass<Key> pass) {
-    __shared__ std::uint32_t counts[radix_digits];
-    counts[threadIdx.x] = 0;
-    __syncthreads();
-    const Slice slice = pass.slice();
-    for (std::size_t i = slice.first + threadIdx.x; i < slice.last; i += radix_threads)
-        atomicAdd(counts + pass.digit(pass.from[i]), 1U);
-    __syncthreads();
-    pass.place() = counts[threadIdx.x];
-}
+struct Shared {
+    std::uint32_t places[radix_warps]
+                        [radix_digits]; ///< first counts; then where a warp's next key goes
+    std::uint32_t offset[radix_digits]; ///< from the sorted tile to memory
+    std::uint32_t of_warp[digit_warps];
+    unsigned tile;
+    unsigned shift; ///< read anew in each part, or digits of one stay in registers for the next
+    alignas(8) Key sorted[radix_tile<Key>];
+};
 
-/// The sum over the threads before this one, by every thread of a block.
-__device__ std::uint32_t sum_before(std::uint32_t own) {
-    __shared__ std::uint32_t warps[radix_warps];
-    std::uint32_t sum = device::sum_up_to_lane(own);
-    if (device::lane() == device::warp_lanes - 1) warps[device::warp()] = sum;
-    __syncthreads();
-    for (unsigned warp = 0; warp < device::warp(); ++warp) sum += warps[warp];
-    return sum - own;
-}
-
-/// By one block. Smaller digits come first, of each those of earlier blocks.
-__global__ void __launch_bounds__(radix_threads)
-    find_places(std::uint32_t* places, unsigned blocks) {
-    std::uint32_t* const own = places + threadIdx.x;
-    std::uint32_t sum = 0;
-#pragma unroll 8
-    for (unsigned block = 0; block < blocks; ++block) sum += own[std::size_t{block} * radix_digits];
-    std::uint32_t before = sum_before(sum);
-#pragma unroll 8
-    for (unsigned block = 0; block < blocks; ++block) {
-        std::uint32_t& place = own[std::size_t{block} * radix_digits];
-        const std::uint32_t here = place;
-        place = before;
-        before += here;
+/// The lanes whose digit is the same. A ballot a bit: the time of __match_any_sync() grows with the digits that occur.
+__device__ device::Lanes lanes_alike(unsigned digit) {
+    device::Lanes alike = device::every_lane;
+#pragma unroll
+    for (unsigned bit = 0; bit < radix_bits; ++bit) {
+        const bool is_set = (digit >> bit) % 2 != 0;
+        const device::Lanes set = __ballot_sync(device::every_lane, is_set);
+        alike &= is_set ? set : ~set;
     }
+    return alike;
 }
 
-/// Tile by tile: ranks the keys within it, sorts it in shared memory, and writes what has one digit in a row.
-template <class Key>
-__global__ void __launch_bounds__(radix_threads) move_keys(Pass<Key> pass) {
+/// Where the lane's key goes, after all keys of this digit that are before it in the warp's part of the tile.
+__device__ std::uint32_t take_place(std::uint32_t* next, unsigned digit) {
+    const std::uint32_t first = next[digit];
+    __syncwarp();
+    const device::Lanes own = device::Lanes{1} << device::lane();
+    const device::Lanes alike = lanes_alike(digit);
+    const std::uint32_t place = first + device::count(alike & (own - 1));
+    if ((alike & ~(own - 1)) == own) next[digit] = place + 1; // the last of them
+    __syncwarp();
+    return place;
+}
+
+/// The keys of this digit in all tiles before, by what these tell: the nearest ones their own counts, one all before it.
+template <class Key, class Word>
+__device__ Word look_back(const Pass<Key, Word>& pass, unsigned tile, unsigned digit) {
+    using In = Told<Word>;
+    Word sum = 0;
+    while (tile > 0) {
+        const Word word = pass.told[std::size_t{tile - 1} * radix_digits + digit];
+        if (In::parity(word) != pass.parity) continue; // not told yet
+        sum += word & In::most;
+        if ((word & In::with_earlier) != 0) break;
+        --tile;
+    }
+    return sum;
+}
+
+/// One tile: ranks the keys within it, sorts it in shared memory, and writes what has one digit in a row. Tiles are
+/// numbered as they start, so that a tile waits only for others that run.
+template <class Key, class Word>
+__global__ void __launch_bounds__(radix_threads, radix_blocks) move_keys(Pass<Key, Word> pass) {
     constexpr unsigned items = radix_items<Key>;
-    constexpr unsigned tile = radix_tile<Key>;
-    __shared__ std::uint32_t of_warp[radix_warps][radix_digits]; // keys with a digit
-    __shared__ std::uint32_t first[radix_digits];                // in the sorted tile
-    __shared__ std::uint32_t offset[radix_digits];               // from there to memory
-    __shared__ Key sorted[tile];
-    const unsigned warp = device::warp();
-    const device::Lanes lanes_before = (device::Lanes{1} << device::lane()) - 1;
-    const Slice slice = pass.slice();
-    std::uint32_t next = pass.place();
-    for (std::size_t start = slice.first; start < slice.last; start += tile) {
-        // NOLINTNEXTLINE(modernize-loop-convert): of all warps
-        for (unsigned w = 0; w < radix_warps; ++w) of_warp[w][threadIdx.x] = 0;
-        __syncthreads();
-        Key keys[items];
-        std::uint32_t ranks[items]; // among the keys of this warp with the same digit
+    using In = Told<Word>;
+    Shared<Key>& shared = *device::dynamic_shared<Shared<Key>>();
+    if (threadIdx.x == 0) {
+        shared.tile = atomicAdd(pass.started, 1U);
+        shared.shift = pass.shift;
+    }
+    std::uint32_t* const own_places = shared.places[device::warp()];
+    for (unsigned i = device::lane(); i < radix_digits; i += device::warp_lanes) own_places[i] = 0;
+    __syncthreads();
+    const unsigned tile = shared.tile;
+    const std::uint64_t start = std::uint64_t{tile} * radix_tile<Key>;
+    const auto rest = static_cast<unsigned>(
+        pass.count - start < radix_tile<Key> ? pass.count - start : radix_tile<Key>);
+
+    Key keys[items];
+    const unsigned at = device::warp() * items * device::warp_lanes + device::lane();
+    const Key* const from = pass.from + start;
+    if (rest == radix_tile<Key>) {
+#pragma unroll
+        for (unsigned k = 0; k < items; ++k) keys[k] = from[at + k * device::warp_lanes];
+    } else {
+        // What is missing in the last tile has the largest digit: it goes behind all that is there.
 #pragma unroll
         for (unsigned k = 0; k < items; ++k) {
-            const std::size_t at = start + (warp * items + k) * device::warp_lanes + device::lane();
-            // What is missing in the last tile has the largest digit: it goes behind all that is there.
-            keys[k] = at < slice.last ? pass.from[at] : static_cast<Key>(~Key{0});
+            const unsigned i = at + k * device::warp_lanes;
+            keys[k] = i < rest ? from[i] : static_cast<Key>(~Key{0});
         }
+    }
+
+    unsigned shift = shared.shift;
 #pragma unroll
-        for (unsigned k = 0; k < items; ++k) {
-            const unsigned digit = pass.digit(keys[k]);
-            const device::Lanes same = __match_any_sync(device::every_lane, digit);
-            const unsigned before = device::count(same & lanes_before);
-            const std::uint32_t earlier = of_warp[warp][digit];
-            __syncwarp();
-            if (before == 0) of_warp[warp][digit] = earlier + device::count(same);
-            __syncwarp();
-            ranks[k] = earlier + before;
+    for (unsigned k = 0; k < items; ++k) atomicAdd(own_places + digit_of(keys[k], shift), 1U);
+    __syncthreads();
+
+    const unsigned digit = threadIdx.x; // of the first threads
+    volatile Word* const told = pass.told + std::size_t{tile} * radix_digits + digit;
+    std::uint32_t here = 0;
+    std::uint32_t first = 0; // in the sorted tile
+    if (digit < radix_digits) {
+        for (const auto& of_warp : shared.places) here += of_warp[digit];
+        *told = In::word(pass.parity, here);
+        first = device::sum_up_to_lane(here);
+        if (device::lane() == device::warp_lanes - 1) shared.of_warp[device::warp()] = first;
+        first -= here;
+    }
+    __syncthreads();
+    if (digit < radix_digits) {
+        for (unsigned warp = 0; warp < device::warp(); ++warp) first += shared.of_warp[warp];
+        std::uint32_t next = first;
+        for (auto& of_warp : shared.places) {
+            const std::uint32_t of_this = of_warp[digit];
+            of_warp[digit] = next;
+            next += of_this;
         }
-        __syncthreads();
-        std::uint32_t sum = 0; // of the digit that this thread has
-        // NOLINTNEXTLINE(modernize-loop-convert): of all warps
-        for (unsigned w = 0; w < radix_warps; ++w) {
-            const std::uint32_t here = of_warp[w][threadIdx.x];
-            of_warp[w][threadIdx.x] = sum;
-            sum += here;
-        }
-        first[threadIdx.x] = sum_before(sum);
-        offset[threadIdx.x] = next - first[threadIdx.x];
-        next += sum;
-        __syncthreads();
+    }
+    __syncthreads();
+
+    shift = shared.shift;
 #pragma unroll
-        for (unsigned k = 0; k < items; ++k) {
-            const unsigned digit = pass.digit(keys[k]);
-            sorted[first[digit] + of_warp[warp][digit] + ranks[k]] = keys[k];
+    for (unsigned k = 0; k < items; ++k)
+        shared.sorted[take_place(own_places, digit_of(keys[k], shift))] = keys[k];
+    if (digit < radix_digits) {
+        const Word before = look_back(pass, tile, digit);
+        *told = In::word(pass.parity, In::with_earlier | (before + here));
+        shared.offset[digit] = pass.places[digit] + static_cast<std::uint32_t>(before) - first;
+    }
+    __syncthreads();
+
+    shift = shared.shift;
+#pragma unroll 4
+    for (unsigned k = 0; k < items; ++k) {
+        const unsigned i = k * radix_threads + threadIdx.x;
+        if (i < rest) {
+            const Key key = shared.sorted[i];
+            pass.to[shared.offset[digit_of(key, shift)] + i] = key;
         }
-        __syncthreads();
-        const std::size_t rest = slice.last - start;
-        for (unsigned i = threadIdx.x; i < tile && i < rest; i += radix_threads)
-            pass.to[offset[pass.digit(sorted[i])] + i] = sorted[i];
     }
 }
 
@@ -165,28 +255,31 @@ public:
     Keys(Distribution distribution, std::int64_t footprint, device::Place& place,
          const Context& context)
         : distribution_{distribution}, place_{place}, count_{keys::count_of<Key>(footprint)},
-          // Four blocks fit into the shared memory of a multiprocessor.
-          blocks_{4 * static_cast<unsigned>(place.properties.multiprocessors)}, in_{count_},
-          out_{count_}, spare_{count_}, places_{std::size_t{blocks_} * radix_digits} {
+          tiles_{static_cast<unsigned>((count_ + radix_tile<Key> - 1) / radix_tile<Key>)},
+          in_{count_}, out_{count_}, spare_{count_}, counts_{passes * (radix_digits + 1)},
+          told_{std::size_t{tiles_} * radix_digits * (is_large() ? 2 : 1)} {
         device::for_each_now(place.stream, count_,
                              device::Fill{in_.data(), KeyAt<Key>{distribution}});
+        device::set_bytes(told_, 0xff, place.stream); // as after an odd pass
         poison();
-        place.clock.expect_operations(3 * passes);
+        allow_shared(move_keys<Key, std::uint32_t>);
+        allow_shared(move_keys<Key, std::uint64_t>);
+        place.clock.expect_operations(3 + passes);
         context.setting("digit_bits", radix_bits);
         keys::describe<Key>(count_, context);
     }
 
     void run() {
-        const device::Launch all{blocks_, radix_threads, place_.stream.get()};
-        const device::Launch one{1, radix_threads, place_.stream.get()};
-        Pass<Key> pass{in_.data(), spare_.data(), places_.data(), count_, 0};
-        for (unsigned i = 0; i < passes; ++i, pass.shift += radix_bits) {
-            device::launch(count_digits<Key>, all, pass);
-            device::launch(find_places, one, places_.data(), blocks_);
-            device::launch(move_keys<Key>, all, pass);
-            pass.from = pass.to;
-            pass.to = i % 2 == 0 ? out_.data() : spare_.data();
-        }
+        const cudaStream_t stream = place_.stream.get();
+        const auto multiprocessors = static_cast<unsigned>(place_.properties.multiprocessors);
+        device::check(cudaMemsetAsync(counts_.data(), 0, counts_.bytes(), stream));
+        device::launch(count_digits<Key>, {4 * multiprocessors, count_threads, stream}, in_.data(),
+                       count_, counts_.data());
+        device::launch(find_places, {passes, radix_digits, stream}, counts_.data());
+        if (is_large())
+            move<std::uint64_t>();
+        else
+            move<std::uint32_t>();
     }
     Work work() const { return keys::work<Key>(count_); }
     Check verify() const {
@@ -206,6 +299,34 @@ public:
     }
 
 private:
+    /// Are there more keys than a word of 32 bits can tell?
+    bool is_large() const { return count_ > Told<std::uint32_t>::most; }
+    template <class Word>
+    static void allow_shared(void (*kernel)(Pass<Key, Word>)) {
+        device::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(sizeof(Shared<Key>))));
+    }
+    template <class Word>
+    void move() {
+        const device::Launch tiles{tiles_, radix_threads, place_.stream.get(), sizeof(Shared<Key>)};
+        Pass<Key, Word> pass{.from = in_.data(),
+                             .to = spare_.data(),
+                             .places = counts_.data(),
+                             .told = reinterpret_cast<Word*>(told_.data()),
+                             .started = counts_.data() + passes * radix_digits,
+                             .count = count_,
+                             .shift = 0,
+                             .parity = 0};
+        for (unsigned i = 0; i < passes; ++i) {
+            device::launch(move_keys<Key, Word>, tiles, pass);
+            pass.from = pass.to;
+            pass.to = i % 2 == 0 ? out_.data() : spare_.data();
+            pass.places += radix_digits;
+            ++pass.started;
+            pass.shift += radix_bits;
+            pass.parity ^= 1U;
+        }
+    }
     std::uint64_t marks_of(const device::Buffer<Key>& of) const {
         const device::Buffer<unsigned long long> sums{MarkSum<Key>::parts};
         device::for_each_now(place_.stream, sums.size(),
@@ -218,11 +339,13 @@ private:
     Distribution distribution_;
     device::Place& place_;
     std::uint64_t count_;
-    unsigned blocks_;
+    unsigned tiles_;
     device::Buffer<Key> in_;
     device::Buffer<Key> out_;
     device::Buffer<Key> spare_;
-    device::Buffer<std::uint32_t> places_;
+    device::Buffer<std::uint32_t>
+        counts_; ///< of all digits of all passes, then of the tiles that have started
+    device::Buffer<std::uint32_t> told_; ///< words of one or two of these
     Picks spoils_{keys::spoil_seed};
 };
 
@@ -235,17 +358,18 @@ public:
     };
     static constexpr Info info{
         .id = "sort.radix",
+        .version = 2, // 1: three kernels a pass
         .question = "How fast does this device sort integers?",
         .method = "Random keys are sorted by digits of 8 bits, the least significant one first, "
-                  "from one array into another. In each pass every block counts the digits of its "
-                  "slice, one block finds the places, and every block sorts its slice by tiles in "
-                  "shared memory and writes what has one digit in a row. Skewed keys have one bit "
-                  "in eight set. The result must ascend, and the sums of a random number for each "
-                  "key must be equal before and after; both are computed on the device.",
+                  "from one array into another. One kernel counts the digits of all passes; then "
+                  "one kernel a pass sorts tiles in shared memory and writes what has one digit in "
+                  "a row, where the counts of the tiles before it say (onesweep, by decoupled "
+                  "look-back). Skewed keys have one bit in eight set. The result must ascend, and "
+                  "the sums of a random number for each key must be equal before and after; both "
+                  "are computed on the device.",
         .caveats = "Bytes count each key read and written once, which any sorting must move; every "
-                   "pass moves them three times, so a small share of memory.stream is usual. Three "
-                   "kernels a pass: algorithms that find places while they move keys (onesweep) "
-                   "read a third less. Keys alone, without what they belong to.",
+                   "pass does so, and counting reads them once more: a small share of "
+                   "memory.stream is usual. Keys alone, without what they belong to.",
         .headline = "item_rate",
         .ceiling = "memory.stream",
         .place = device::place_kind,
@@ -257,7 +381,8 @@ public:
     static constexpr auto axes = keys::axes<Params>;
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
-        return device::fits_footprint(p.footprint, 256_MiB);
+        const std::int64_t keys = device::footprint_or(p.footprint, 256_MiB);
+        return device::fits_device(keys + keys / 32); // with what tiles tell each other
     }
 
     DeviceRadix(const Params& p, const Context& context)

@@ -97,6 +97,26 @@ device::Lanes lanes_alike(T own, const std::source_location& site) {
     return operand.result;
 }
 
+/// The lanes whose vote is true, for every lane of the warp at once.
+inline device::Lanes lanes_set(bool vote, const std::source_location& site) {
+    struct Operand {
+        bool vote;
+        device::Lanes result;
+    } operand{vote, 0};
+    together(
+        [](const std::array<void*, most_lanes>& lanes) {
+            device::Lanes set = 0;
+            for (unsigned i = 0; i < device::warp_lanes; ++i) {
+                const auto* const one = static_cast<const Operand*>(lanes[i]);
+                if (one != nullptr && one->vote) set |= device::Lanes{1} << i;
+            }
+            for (void* const one : lanes)
+                if (one != nullptr) static_cast<Operand*>(one)->result = set;
+        },
+        &operand, site);
+    return operand.result;
+}
+
 /// Atomic as threads of a device are to each other: they run one after the other.
 template <class T>
 T exchanged(T* at, T value) {
@@ -137,6 +157,11 @@ assay::device::Lanes
 __match_any_sync(assay::device::Lanes /*mask*/, T value,
                  const std::source_location& from = std::source_location::current()) {
     return assay::device_on_cpu::lanes_alike(value, from);
+}
+inline assay::device::Lanes
+__ballot_sync(assay::device::Lanes /*mask*/, bool vote,
+              const std::source_location& from = std::source_location::current()) {
+    return assay::device_on_cpu::lanes_set(vote, from);
 }
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 inline int __popcll(unsigned long long bits) { return std::popcount(bits); }
