@@ -32,6 +32,11 @@ enum class Load : std::uint8_t {
     burst      // after each stretch of at most 20 ms the chip rests four times as long
 };
 
+/// s. Batches of work that takes all the power a chip may have last so long at least. At its power limit an H100 swings
+/// about its mean rate by 5%, with a period of 0.6 to 1 s: means over shorter times follow each other, and no
+/// interval can be made of them (decision 0511).
+inline constexpr double powerful_batch = 0.25;
+
 enum class Launching : std::uint8_t {
     hidden, // queued behind a kernel that waits
     plain   // for work that waits for the host in between, or whose launch is the question

@@ -177,7 +177,7 @@ void TunedProduct::spoil() { matrices_.spoil(tolerance()); }
 
 void TunedProduct::describe(const Context& context, const Trial& trial) const {
     if (conditions_.load == device::Load::sustained)
-        context.sustained(sustained_batch, sustained_load);
+        context.sustained(device::powerful_batch, sustained_load);
     context.setting("algorithm", text_of(product_->config()));
     const std::string arithmetic = product_->arithmetic();
     if (!arithmetic.empty()) context.setting("arithmetic", arithmetic);

@@ -14,14 +14,13 @@ namespace assay::gemm {
 template <class Params>
 consteval auto load_axis() {
     return choice("load",
-                  "sustained: 2 s at load before the window, then batches of at least 20 ms; or "
+                  "sustained: 2 s at load before the window, then batches of at least 250 ms; or "
                   "bursts of 20 ms with pauses to cool",
                   &Params::load,
                   {{"sustained", device::Load::sustained}, {"burst", device::Load::burst}},
                   {device::Load::sustained});
 }
-inline constexpr double sustained_batch = 0.02; // s: the pause of some 60 us after it is 0.3%
-inline constexpr double sustained_load = 2;     // s: after it power and clock are steady
+inline constexpr double sustained_load = 2; // s: the first 0.2 s are faster
 
 template <class Params>
 consteval auto caches_axis() {

@@ -167,7 +167,8 @@ public:
             rocblas().destroy(handle_);
             throw;
         }
-        if (p.load == device::Load::sustained) context.sustained(sustained_batch, sustained_load);
+        if (p.load == device::Load::sustained)
+            context.sustained(device::powerful_batch, sustained_load);
     }
     ~RocblasSquare() { rocblas().destroy(handle_); }
     RocblasSquare(const RocblasSquare&) = delete;

@@ -281,7 +281,10 @@ public:
           block_threads_{by_warpgroup_ ? wgmma_lanes : tensor_threads},
           most_blocks_{by_warpgroup_ ? wgmma_resident_blocks(format_)
                                      : tensor_resident_blocks(format_)} {
-        if (by_warpgroup_) plan_.chains = 1;
+        if (by_warpgroup_) {
+            plan_.chains = 1;
+            context.sustained(device::powerful_batch, 0);
+        }
         plan_.pairs = device_.times<std::int64_t>(plan_.pairs, 1);
         set_blocks(most_blocks_);
         upload_operands();

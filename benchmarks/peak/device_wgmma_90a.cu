@@ -75,7 +75,8 @@ __global__ void __launch_bounds__(wgmma_lanes)
     constexpr TensorShape shape = wgmma_shape(format);
     constexpr unsigned of_b = shape.b_registers() * wgmma_lanes;
     alignas(128) __shared__ std::uint32_t b[2][of_b];
-    for (unsigned i = threadIdx.x; i < 2 * of_b; i += wgmma_lanes) b[i / of_b][i % of_b] = b_from[i];
+    for (unsigned i = threadIdx.x; i < 2 * of_b; i += wgmma_lanes)
+        b[i / of_b][i % of_b] = b_from[i];
     std::uint32_t a[shape.a_registers()];
 #pragma unroll
     for (unsigned r = 0; r < shape.a_registers(); ++r) a[r] = a_from[r * wgmma_lanes + threadIdx.x];
@@ -145,8 +146,8 @@ bool has_wgmma(TensorFormat format) {
 int wgmma_resident_blocks(TensorFormat format) {
     return with_format(format, [](auto f) {
         int blocks = 0;
-        device::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_wgmma<f()>,
-                                                                    wgmma_lanes, 0));
+        device::check(
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_wgmma<f()>, wgmma_lanes, 0));
         return blocks;
     });
 }

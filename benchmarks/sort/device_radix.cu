@@ -11,11 +11,13 @@ constexpr unsigned radix_digits = 1U << radix_bits;
 // What is tuned: threads of a block, keys of each, and blocks of a multiprocessor that registers are left for.
 constexpr unsigned radix_threads = 384;
 template <class Key>
-constexpr unsigned radix_items = sizeof(Key) == 4 ? 20 : 11;
+constexpr unsigned radix_items = sizeof(Key) == 4 ? 20 : 15;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 // 1024 threads are all that a multiprocessor has
+template <class Key>
 constexpr unsigned radix_blocks = 2;
 #else
-constexpr unsigned radix_blocks = 3;
+template <class Key>
+constexpr unsigned radix_blocks = sizeof(Key) == 4 ? 4 : 3;
 #endif
 constexpr unsigned count_threads = 512;
 
@@ -103,14 +105,13 @@ struct Shared {
 
 /// The lanes whose digit is the same. A ballot a bit: the time of __match_any_sync() grows with the digits that occur.
 __device__ device::Lanes lanes_alike(unsigned digit) {
-    device::Lanes alike = device::every_lane;
+    device::Lanes others = 0;
 #pragma unroll
     for (unsigned bit = 0; bit < radix_bits; ++bit) {
-        const bool is_set = (digit >> bit) % 2 != 0;
-        const device::Lanes set = __ballot_sync(device::every_lane, is_set);
-        alike &= is_set ? set : ~set;
+        const device::Lanes is_set = (digit >> bit) % 2;
+        others |= __ballot_sync(device::every_lane, is_set != 0) ^ (device::Lanes{0} - is_set);
     }
-    return alike;
+    return ~others;
 }
 
 /// Where the lane's key goes, after all keys of this digit that are before it in the warp's part of the tile.
@@ -143,7 +144,8 @@ __device__ Word look_back(const Pass<Key, Word>& pass, unsigned tile, unsigned d
 /// One tile: ranks the keys within it, sorts it in shared memory, and writes what has one digit in a row. Tiles are
 /// numbered as they start, so that a tile waits only for others that run.
 template <class Key, class Word>
-__global__ void __launch_bounds__(radix_threads, radix_blocks) move_keys(Pass<Key, Word> pass) {
+__global__ void __launch_bounds__(radix_threads, radix_blocks<Key>)
+    move_keys(Pass<Key, Word> pass) {
     constexpr unsigned items = radix_items<Key>;
     using In = Told<Word>;
     Shared<Key>& shared = *device::dynamic_shared<Shared<Key>>();

@@ -22,12 +22,15 @@
 #include <sys/types.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace assay::gpu {
@@ -111,8 +114,7 @@ public:
             const auto until =
                 std::min(end_, begin_ + std::chrono::duration_cast<Clock::duration>(share));
             if (part.name == turns_part) take_turns(until);
-            for (const auto& step : plan_.steps)
-                if (step.part == part.name) attempt(step, until);
+            attempt_part(part, until);
         }
         // With the time that is left; facts last, for they are early unless the driver hangs.
         std::ranges::rotate(plan_.steps, std::ranges::find_if(plan_.steps, [&](const Step& step) {
@@ -137,6 +139,7 @@ private:
             {.part = part, .name = name, .verdict = {{}, "its turn did not come"}});
     }
     void finish(Row& row, Verdict verdict, Clock::time_point begin) {
+        const std::scoped_lock one{lock_};
         row.verdict = std::move(verdict);
         row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         fmt::print("{:<10} {:<50} {:<9} {}\n", row.part, row.name, to_string(row.verdict.outcome),
@@ -157,6 +160,7 @@ private:
     }
 
     void pack() {
+        const std::scoped_lock one{lock_};
         report_.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
         report_.left_out = archive_.left_out();
         archive_.put({"gpu-check.json", json::to_text(to_json(report_)), Rank::report});
@@ -221,6 +225,7 @@ private:
         if (step.measures) arguments.insert(arguments.end(), {"--out", folder.string()});
         Done done{.said = {.log = {}, .ending = {}, .test = step.test}, .cases = {}};
         const auto keep = [&] {
+            const std::scoped_lock one{lock_};
             done.said.log = text_of(log);
             archive_.put(
                 {"logs/" + file_name(name) + ".txt", shortened_log(done.said.log, most_log)});
@@ -252,6 +257,20 @@ private:
         else if (ending->code != 0)
             done.said.ending = fmt::format("ended with code {}", ending->code);
         return done;
+    }
+
+    /// Those that measure nothing share the device.
+    void attempt_part(const Part& part, Clock::time_point until) {
+        std::vector<const Step*> steps;
+        for (const auto& step : plan_.steps)
+            if (step.part == part.name) steps.push_back(&step);
+        std::atomic<std::size_t> next = 0;
+        const auto work = [&] {
+            for (std::size_t i = next++; i < steps.size(); i = next++) attempt(*steps[i], until);
+        };
+        std::vector<std::jthread> others;
+        for (unsigned i = 1; i < part.at_once; ++i) others.emplace_back(work);
+        work();
     }
 
     void attempt(const Step& step, Clock::time_point until) {
@@ -362,6 +381,7 @@ private:
     }
 
     const Options& options_;
+    std::recursive_mutex lock_; ///< of report and archive
     Tree tree_;
     fs::path work_;
     Plan plan_;
