@@ -87,6 +87,28 @@ TYPED_TEST(Uniform, IsTheSameForEveryNumberOfThreads) {
     EXPECT_EQ(alone[123], random_uniform<TypeParam>(3, 123, 0, 1)); // any element by itself
 }
 
+// Compiled for processors with multiply-adds, which round once.
+#if defined(__x86_64__)
+#define ASSAY_WITH_FMA __attribute__((target("fma"), flatten))
+bool has_fma() { return __builtin_cpu_supports("fma") != 0; }
+#else
+#define ASSAY_WITH_FMA __attribute__((flatten))
+bool has_fma() { return true; }
+#endif
+template <class T>
+ASSAY_WITH_FMA T by_fma(std::uint64_t i) {
+    return random_uniform(11, i, T{-1.7F}, T{1.7F});
+}
+
+TYPED_TEST(Uniform, HasTheSameBitsWhereThereAreMultiplyAdds) {
+    using T = TypeParam;
+    if (!has_fma()) GTEST_SKIP() << "this processor has none";
+    for (std::uint64_t i = 0; i < 10000; ++i) {
+        volatile T product = (T{1.7F} - T{-1.7F}) * random_unit<T>(11, i);
+        EXPECT_EQ(by_fma<T>(i), T{-1.7F} + product);
+    }
+}
+
 TYPED_TEST(Uniform, HasNormalValues) {
     std::vector<TypeParam> values(100'000);
     fill_normal(std::span{values}, 11);
