@@ -68,6 +68,7 @@ th:last-child,td:last-child{padding-right:0}
 td small,th small{display:block;font-size:12.5px;font-weight:400;line-height:1.45;color:var(--soft)}
 .n small{white-space:normal}
 th .note,td .note{color:var(--warn)}
+tr[data-outcome=ok] .note{color:var(--soft)} /* what the device did, other bounds */
 .bar{display:block;margin:3px 0 0 auto}
 .bar path{stroke:var(--line);fill:none}
 .bar .i{stroke:var(--c0);stroke-width:3}

@@ -50,6 +50,7 @@ struct Options {
     std::string part{first_part};
     double budget = 480; ///< seconds
     int pairs = 8;
+    unsigned at_once = 8; ///< contracts: they take the host's time more than the device's
 };
 
 Tree find_tree() {
@@ -269,7 +270,8 @@ private:
             for (std::size_t i = next++; i < steps.size(); i = next++) attempt(*steps[i], until);
         };
         std::vector<std::jthread> others;
-        for (unsigned i = 1; i < part.at_once; ++i) others.emplace_back(work);
+        for (unsigned i = 1; part.measures_nothing && i < options_.at_once; ++i)
+            others.emplace_back(work);
         work();
     }
 
@@ -478,6 +480,9 @@ int main(int argc, char** argv) {
            "Time for all of it: 60s, 8m")
         ->default_str("8m");
     app.add_option("--pairs", options.pairs, "Turns against PyTorch, at most")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    app.add_option("--at-once", options.at_once, "Contracts that share the device")
         ->check(CLI::Range(1, 100))
         ->capture_default_str();
     try {

@@ -198,7 +198,7 @@ protected:
 };
 
 TEST_F(GpuCheck, BringsEverythingHome) {
-    const auto ended = check({"--budget", "1m", "--pairs", "2"});
+    const auto ended = check({"--budget", "1m", "--pairs", "2", "--at-once", "1"});
     EXPECT_EQ(ended.code, 1) << "PyTorch cannot do fp8: " << ended.output;
     const auto all = report();
     EXPECT_EQ(all.at("state"), "done");
@@ -221,7 +221,7 @@ TEST_F(GpuCheck, KilledAtAnyMomentLeavesWhatWasDone) {
     for (int i = 0; i < 12; ++i) {
         fs::remove_all(folder_ / "out");
         fs::remove(folder_ / "done");
-        auto process = start({"--pairs", "2"}, "log");
+        auto process = start({"--pairs", "2", "--at-once", "1"}, "log");
         const auto moment = std::chrono::milliseconds{50 + static_cast<int>(900 * dice.roll())};
         process.wait(moment);
         const int signal = i % 3 == 2 ? SIGTERM : SIGKILL;

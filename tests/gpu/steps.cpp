@@ -25,8 +25,6 @@ constexpr std::array have_shared_memory{
     "memory.stream", "memory.latency", "memory.matrix",  "memory.banks", "md.lennard_jones",
     "peak.atomic",   "latency.atomic", "stencil.window", "sort.radix",   "montecarlo.option"};
 
-/// Contracts at a time: they take the host's time more than the device's.
-constexpr unsigned contracts_at_once = 8;
 /// Searches for the fastest shape for 20 s each time that it is prepared.
 constexpr std::string_view slow_contract = "gemm.shapes";
 
@@ -106,7 +104,7 @@ void add_facts(Plan& plan, const Tree& tree, const std::vector<Tried>& tried,
 
 Plan first(const Tree& tree, std::vector<Tried> tried, const std::string& device) {
     Plan plan{.parts = {{"facts", 0.1, 20},
-                        {"contract", 0.3, 1e9, contracts_at_once},
+                        {"contract", 0.3, 1e9, true},
                         {"quick", 0.48},
                         {turns_part, 0.68},
                         {"device", 0.87},
@@ -127,9 +125,7 @@ Plan first(const Tree& tree, std::vector<Tried> tried, const std::string& device
 }
 
 Plan sanitizer(const Tree& tree, const std::vector<Tried>& tried) {
-    Plan plan{.parts = {{"memcheck", 0.7, 1e9, contracts_at_once},
-                        {"racecheck", 1, 1e9, contracts_at_once}},
-              .steps = {}};
+    Plan plan{.parts = {{"memcheck", 0.7, 1e9, true}, {"racecheck", 1, 1e9, true}}, .steps = {}};
     for (const std::string check : {"memcheck", "racecheck"})
         for (const auto& t : tried) {
             if (check == "racecheck" && !(t.module == "cuda" && is_among(t.id, have_shared_memory)))
@@ -169,11 +165,9 @@ Step profile(const Tree& tree, const std::string& device, const std::string& ker
 }
 
 Plan longer(const Tree& tree, const std::vector<Tried>& tried, const std::string& device) {
-    Plan plan{.parts = {{"replicas", 0.35},
-                        {"contract", 0.6, 1e9, contracts_at_once},
-                        {"long", 0.8},
-                        {"profile", 1}},
-              .steps = {}};
+    Plan plan{
+        .parts = {{"replicas", 0.35}, {"contract", 0.6, 1e9, true}, {"long", 0.8}, {"profile", 1}},
+        .steps = {}};
     plan.steps.push_back(measurement("replicas", "quick, three replicas", tree,
                                      {"quick", "--only", modules_of(tried), "--replicas", "3"},
                                      device, 300));

@@ -44,9 +44,9 @@ struct Step {
 
 struct Part {
     std::string_view name;
-    double until = 1;     ///< share of the budget that is over when this part ends
-    double seconds = 1e9; ///< of it, at most
-    unsigned at_once = 1; ///< steps; more where they measure nothing
+    double until = 1;              ///< share of the budget that is over when this part ends
+    double seconds = 1e9;          ///< of it, at most
+    bool measures_nothing = false; ///< steps may share the device
 };
 
 struct Plan {
