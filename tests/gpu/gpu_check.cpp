@@ -10,6 +10,7 @@
 #include "base/version.hpp"
 #include "outcomes.hpp"
 #include "peer.hpp"
+#include "places.hpp"
 #include "process/process.hpp"
 #include "process/program.hpp"
 #include "process/signals.hpp"
@@ -18,19 +19,18 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
-#include <stdlib.h> // mkdtemp is POSIX, not std
 #include <sys/types.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <functional>
-#include <mutex>
+#include <list>
 #include <optional>
+#include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace assay::gpu {
@@ -52,37 +52,6 @@ struct Options {
     int pairs = 8;
     unsigned at_once = 8; ///< contracts: they take the host's time more than the device's
 };
-
-Tree find_tree() {
-    std::error_code error;
-    const auto own = fs::read_symlink("/proc/self/exe", error).parent_path();
-    const bool packed = fs::exists(own / "../../../bin/assay", error);
-    const auto root = fs::weakly_canonical(own / (packed ? "../../.." : ".."));
-    return {.assay = root / "bin/assay",
-            .contract = own / "module_contract",
-            .modules = root / "lib/assay",
-            .data = packed ? own : fs::path{GPU_CHECK_DATA}};
-}
-
-/// A program on PATH, or where NVIDIA's installers put theirs.
-std::string found(const std::string& program) {
-    if (program.find('/') != program.npos) return program;
-    const char* path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
-    return harness::find_program(program,
-                                 fmt::format("{}:/usr/local/cuda/bin", path == nullptr ? "" : path))
-        .string();
-}
-
-std::string text_of(const fs::path& path, std::size_t most = std::size_t{64} << 20U) {
-    return read_whole(path, most).value_or("");
-}
-
-/// A name that every file system takes.
-std::string file_name(std::string name) {
-    std::ranges::replace_if(name, [](char c) { return c == '/' || c == ' ' || c == '['; }, '_');
-    std::erase_if(name, [](char c) { return c == ']' || c == ','; });
-    return name;
-}
 
 class Check {
 public:
@@ -115,13 +84,16 @@ public:
             const auto until =
                 std::min(end_, begin_ + std::chrono::duration_cast<Clock::duration>(share));
             if (part.name == turns_part) take_turns(until);
-            attempt_part(part, until);
+            std::vector<const Step*> steps;
+            for (const auto& step : plan_.steps)
+                if (step.part == part.name) steps.push_back(&step);
+            attempt(steps, until, part.measures_nothing ? options_.at_once : 1); // side by side
         }
         // With the time that is left; facts last, for they are early unless the driver hangs.
         std::ranges::rotate(plan_.steps, std::ranges::find_if(plan_.steps, [&](const Step& step) {
                                 return step.part != plan_.parts.front().name;
                             }));
-        for (const auto& step : plan_.steps) attempt(step, end_);
+        for (const Step& step : plan_.steps) attempt(std::array{&step}, end_, 1);
         report_.state = signals_.caught() == 0 ? "done" : harness::signal_words(signals_.caught());
         pack();
         return report_;
@@ -140,7 +112,6 @@ private:
             {.part = part, .name = name, .verdict = {{}, "its turn did not come"}});
     }
     void finish(Row& row, Verdict verdict, Clock::time_point begin) {
-        const std::scoped_lock one{lock_};
         row.verdict = std::move(verdict);
         row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         fmt::print("{:<10} {:<50} {:<9} {}\n", row.part, row.name, to_string(row.verdict.outcome),
@@ -161,7 +132,6 @@ private:
     }
 
     void pack() {
-        const std::scoped_lock one{lock_};
         report_.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
         report_.left_out = archive_.left_out();
         archive_.put({"gpu-check.json", json::to_text(to_json(report_)), Rank::report});
@@ -169,26 +139,6 @@ private:
         archive_.put({"status.md", to_markdown(report_), Rank::report});
         const auto written = archive_.write();
         trouble_ = written ? std::string{} : written.error().message;
-    }
-
-    /// Waits for a process until its time is over or somebody stops us; what it has so far is packed now and then.
-    void attend(harness::Process& process, Clock::time_point until,
-                const std::function<void()>& collect) {
-        auto packed = Clock::now();
-        while (!process.wait(100ms)) {
-            const bool stopped = signals_.caught() != 0;
-            if (Clock::now() - packed > 5s || stopped) {
-                collect();
-                pack();
-                packed = Clock::now();
-            }
-            if (!stopped && Clock::now() < until) continue;
-            // `assay run` writes its result when it is asked to end.
-            ::kill(process.pid(), SIGTERM);
-            process.wait(stopped ? 1500ms : 3000ms);
-            break;
-        }
-        process.kill();
     }
 
     /// Of what `assay run` left in `folder`: the result, or the journal until there is one.
@@ -215,82 +165,144 @@ private:
         Said said;
         std::vector<record::Case> cases;
     };
+    /// A step that is going on; its log and result are named after it.
+    struct Running {
+        const Step* step;
+        std::string name;
+        Rank rank;
+        Clock::time_point begin;
+        Clock::time_point end; ///< then it is ended
+        harness::Process process;
+    };
+
     /// Nothing: the program is not there.
-    std::optional<Done> execute(const Step& step, Clock::time_point until, const std::string& name,
-                                Rank rank) {
+    std::optional<Result<Running>> start(const Step& step, Clock::time_point until,
+                                         const std::string& name, Rank rank) {
         auto arguments = step.arguments;
         arguments[0] = found(arguments[0]);
         if (arguments[0].empty()) return std::nullopt;
-        const auto folder = work_ / file_name(name);
-        const auto log = work_ / (file_name(name) + ".txt");
-        if (step.measures) arguments.insert(arguments.end(), {"--out", folder.string()});
-        Done done{.said = {.log = {}, .ending = {}, .test = step.test}, .cases = {}};
-        const auto keep = [&] {
-            const std::scoped_lock one{lock_};
-            done.said.log = text_of(log);
-            archive_.put(
-                {"logs/" + file_name(name) + ".txt", shortened_log(done.said.log, most_log)});
-            if (step.measures) done.cases = collect(folder, file_name(name), rank);
-        };
-        const auto limit = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                              std::chrono::duration<double>{step.seconds});
+        if (step.measures)
+            arguments.insert(arguments.end(), {"--out", (work_ / file_name(name)).string()});
         auto variables = step.measures ? harness::own_environment() : environment({});
         variables.insert(variables.begin(), step.variables.begin(), step.variables.end());
-        auto process = harness::Process::start(
-            {.arguments = arguments, .environment = variables, .cpus = {}, .log = log, .mark = {}});
-        if (!process) {
-            done.said.ending = process.error().message;
-            return done;
-        }
         const auto begin = Clock::now();
-        attend(*process, std::min(until, limit), keep);
-        const auto ending = process->poll();
-        keep();
+        const auto limit = begin + std::chrono::duration_cast<Clock::duration>(
+                                       std::chrono::duration<double>{step.seconds});
+        auto process = harness::Process::start({.arguments = arguments,
+                                                .environment = variables,
+                                                .cpus = {},
+                                                .log = log_of(name),
+                                                .mark = {}});
+        if (!process) return tl::unexpected{process.error()};
+        return Running{.step = &step,
+                       .name = name,
+                       .rank = rank,
+                       .begin = begin,
+                       .end = std::min(until, limit),
+                       .process = std::move(*process)};
+    }
+    fs::path log_of(const std::string& name) const { return work_ / (file_name(name) + ".txt"); }
+
+    /// What it has so far goes to the archive.
+    Done keep(const Running& running) {
+        Done done{.said = {.log = text_of(log_of(running.name)),
+                           .ending = {},
+                           .test = running.step->test},
+                  .cases = {}};
+        const auto name = file_name(running.name);
+        archive_.put({"logs/" + name + ".txt", shortened_log(done.said.log, most_log)});
+        if (running.step->measures) done.cases = collect(work_ / name, name, running.rank);
+        return done;
+    }
+    /// Has it ended? It is asked to when its time is over or somebody stops us.
+    bool is_over(Running& running) {
+        if (running.process.poll()) return true;
+        const bool stopped = signals_.caught() != 0;
+        if (!stopped && Clock::now() < running.end) return false;
+        // `assay run` writes its result when it is asked to end.
+        ::kill(running.process.pid(), SIGTERM);
+        running.process.wait(stopped ? 1500ms : 3000ms);
+        return true;
+    }
+    Done ended(Running& running) {
+        running.process.kill();
+        const auto ending = running.process.poll();
+        Done done = keep(running);
         // Of its own accord with code 0, also where it was asked to: then it is done.
-        const bool overtime = Clock::now() >= std::min(until, limit) || signals_.caught() != 0;
+        const bool overtime = Clock::now() >= running.end || signals_.caught() != 0;
         done.said.cut_off = overtime && (!ending || ending->signal != 0 || ending->code != 0);
         if (done.said.cut_off)
             done.said.ending =
                 fmt::format("cut off after {:.1f} s",
-                            std::chrono::duration<double>(Clock::now() - begin).count());
+                            std::chrono::duration<double>(Clock::now() - running.begin).count());
         else if (!ending || ending->signal != 0)
             done.said.ending = harness::signal_words(ending ? ending->signal : SIGKILL);
         else if (ending->code != 0)
             done.said.ending = fmt::format("ended with code {}", ending->code);
         return done;
     }
-
-    /// Those that measure nothing share the device.
-    void attempt_part(const Part& part, Clock::time_point until) {
-        std::vector<const Step*> steps;
-        for (const auto& step : plan_.steps)
-            if (step.part == part.name) steps.push_back(&step);
-        std::atomic<std::size_t> next = 0;
-        const auto work = [&] {
-            for (std::size_t i = next++; i < steps.size(); i = next++) attempt(*steps[i], until);
-        };
-        std::vector<std::jthread> others;
-        for (unsigned i = 1; part.measures_nothing && i < options_.at_once; ++i)
-            others.emplace_back(work);
-        work();
+    static Done not_started(const Error& why, const Step& step) {
+        return {.said = {.log = {}, .ending = why.message, .test = step.test}, .cases = {}};
     }
 
-    void attempt(const Step& step, Clock::time_point until) {
-        auto& row = row_of(step.part, step.name);
-        // Less is not worth beginning; but a short budget has short parts.
+    /// Nothing: the program is not there.
+    std::optional<Done> execute(const Step& step, Clock::time_point until, const std::string& name,
+                                Rank rank) {
+        auto running = start(step, until, name, rank);
+        if (!running) return std::nullopt;
+        if (!*running) return not_started(running->error(), step);
+        while (!is_over(**running)) (*running)->process.wait(100ms);
+        return ended(**running);
+    }
+
+    /// Less is not worth beginning; but a short budget has short parts.
+    bool is_worth_while(const Row& row, Clock::time_point until) const {
         const auto least = std::min(3s * 1.0, std::chrono::duration<double>{options_.budget / 40});
-        if (row.verdict.outcome != Outcome::not_started || signals_.caught() != 0 ||
-            until - Clock::now() < least)
-            return;
+        return row.verdict.outcome == Outcome::not_started && signals_.caught() == 0 &&
+               until - Clock::now() >= least;
+    }
+    /// In their order, so many at once; what they have so far is packed now and then.
+    void attempt(std::span<const Step* const> steps, Clock::time_point until, unsigned at_once) {
+        std::list<Running> running;
+        auto packed = Clock::now();
+        while (!steps.empty() || !running.empty()) {
+            if (!steps.empty() && running.size() < at_once) {
+                begin(*steps.front(), until, running);
+                steps = steps.subspan(1);
+                continue;
+            }
+            for (auto each = running.begin(); each != running.end();) {
+                if (!is_over(*each)) {
+                    ++each;
+                    continue;
+                }
+                conclude(*each->step, ended(*each), each->begin);
+                each = running.erase(each);
+            }
+            if (running.empty()) continue;
+            running.front().process.wait(running.size() == 1 ? 100ms : 20ms);
+            if (Clock::now() - packed < 5s) continue;
+            for (const auto& each : running) keep(each);
+            pack();
+            packed = Clock::now();
+        }
+    }
+    void begin(const Step& step, Clock::time_point until, std::list<Running>& running) {
+        auto& row = row_of(step.part, step.name);
+        if (!is_worth_while(row, until)) return;
         const auto begin = Clock::now();
-        auto done = execute(step, until, step.part + "-" + step.name, Rank::result);
-        if (!done) {
+        auto started = start(step, until, step.part + "-" + step.name, Rank::result);
+        if (!started)
             finish(row, {Outcome::missing, fmt::format("there is no {} here", step.arguments[0])},
                    begin);
-            return;
-        }
-        auto verdict = step.read(done->said);
-        if (step.measures) add_cases(step.part, done->cases);
+        else if (!*started)
+            conclude(step, not_started(started->error(), step), begin);
+        else
+            running.push_back(std::move(**started));
+    }
+    void conclude(const Step& step, const Done& done, Clock::time_point begin) {
+        auto verdict = step.read(done.said);
+        if (step.measures) add_cases(step.part, done.cases);
         // What was measured is a row of its own; this one says whether the run got to its end.
         finish(row_of(step.part, step.name), std::move(verdict), begin);
     }
@@ -383,7 +395,6 @@ private:
     }
 
     const Options& options_;
-    std::recursive_mutex lock_; ///< of report and archive
     Tree tree_;
     fs::path work_;
     Plan plan_;
@@ -394,23 +405,6 @@ private:
     Clock::time_point end_ = begin_;
     std::string trouble_;
 };
-
-/// The driver's own file is there, that of WSL, or its tool.
-bool may_have_device() {
-    std::error_code error;
-    return fs::exists("/dev/nvidiactl", error) || fs::exists("/dev/dxg", error) ||
-           !found("nvidia-smi").empty();
-}
-
-/// A folder for what is not brought home; in `out` where temporary files have no room.
-fs::path make_work_folder(const fs::path& out) {
-    std::error_code error;
-    for (const auto& below : {fs::temp_directory_path(error), out}) {
-        auto pattern = (below / "gpu-check-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) != nullptr) return pattern;
-    }
-    return {};
-}
 
 int say(ExitCode code, const std::string& words) {
     fmt::print(stderr, "gpu-check: {}\n", words);
