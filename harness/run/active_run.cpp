@@ -113,6 +113,8 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
     // Who has the machine alone has no neighbours, and counters show programs beside us.
     if (!machine_.virtualization.empty() && machine_.virtualization != "none") {
         probe_.emplace(machine_);
+        // The first one gets its memory, which can take a second: no time of a soak.
+        if (soaking_) static_cast<void>(probe_->measure());
         known_probes_ = ProbeHistory::read(folder_->state() / probes_name);
     }
     if (keep_samples) {

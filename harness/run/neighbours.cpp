@@ -9,13 +9,14 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <latch>
-#include <new>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -93,7 +94,7 @@ std::optional<double> latency_between(int one, int other) {
 }
 
 /// Passes over one slice until the end; bytes moved. a = b + s c in thirds of it.
-double triad(std::vector<double>& slice, std::chrono::steady_clock::time_point end) {
+double triad(std::span<double> slice, std::chrono::steady_clock::time_point end) {
     const std::size_t third = slice.size() / 3;
     double* const a = slice.data();
     const double* const b = a + third;
@@ -187,6 +188,22 @@ MemoryProbe::MemoryProbe(const record::Machine& machine) : cpus_{usable_cpus()} 
         std::min(std::clamp(beyond * cache, least, most), std::max(memory / 16, std::int64_t{0})));
 }
 
+void MemoryProbe::Unmap::operator()(double* numbers) const { ::munmap(numbers, bytes); }
+
+/// Nothing where there is no memory. Children get no copy of it: otherwise the first write to each page after a fork is a
+/// fault, and on a virtual machine with two CPUs the probes of a run took ten seconds of them.
+MemoryProbe::Slice MemoryProbe::make_slice(std::size_t numbers) {
+    const std::size_t bytes = numbers * sizeof(double);
+    void* const memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return {}; // NOLINT(performance-no-int-to-ptr)
+    ::madvise(memory, bytes, MADV_DONTFORK);
+    ::madvise(memory, bytes, MADV_HUGEPAGE); // advice, which a kernel may not take
+    Slice slice{static_cast<double*>(memory), Unmap{bytes}};
+    std::fill_n(slice.get(), numbers, 1.0);
+    return slice;
+}
+
 std::optional<double> MemoryProbe::measure() try {
     if (cpus_.empty() || bytes_ == 0) return std::nullopt;
     slices_.resize(cpus_.size());
@@ -199,21 +216,18 @@ std::optional<double> MemoryProbe::measure() try {
         std::vector<std::jthread> team;
         const auto probe = [&](std::size_t i) {
             stay_on(cpus_[i]);
-            try {
-                if (slices_[i].size() != size) slices_[i].assign(size, 1.0);
-            } catch (const std::bad_alloc&) {
-                slices_[i].clear();
-            }
+            if (!slices_[i]) slices_[i] = make_slice(size);
+            const std::span slice{slices_[i].get(), slices_[i] ? size : 0};
             // A kernel may have reclaimed what was idle since the last probe: its page faults are no neighbour.
             constexpr std::size_t page = 4096 / sizeof(double);
-            for (std::size_t at = 0; at < slices_[i].size(); at += page) {
-                volatile double& touched = slices_[i][at];
+            for (std::size_t at = 0; at < slice.size(); at += page) {
+                volatile double& touched = slice[at];
                 touched = 1.0;
             }
             ready.arrive_and_wait();
-            if (slices_[i].empty()) return;
+            if (slice.empty()) return;
             const auto begun = std::chrono::steady_clock::now();
-            const double bytes = triad(slices_[i], begun + window);
+            const double bytes = triad(slice, begun + window);
             const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
             rates[i] = bytes / taken.count();
         };

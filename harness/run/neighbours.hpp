@@ -9,6 +9,7 @@
 #include "record/model.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,7 +54,14 @@ public:
 private:
     std::size_t bytes_;
     std::vector<int> cpus_;
-    std::vector<std::vector<double>> slices_; ///< one for each CPU, on its node
+    struct Unmap {
+        std::size_t bytes = 0;
+        void operator()(double* numbers) const;
+    };
+    using Slice = std::unique_ptr<double[], Unmap>; // NOLINT(modernize-avoid-c-arrays)
+    static Slice make_slice(std::size_t numbers);
+
+    std::vector<Slice> slices_; ///< one for each CPU, on its node
 };
 
 /// The time that a message from one CPU to another takes, one way, in seconds: the geometric mean of the first usable CPU and up
