@@ -12,11 +12,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h> // mkdtemp is POSIX, not std
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib> // mkdtemp is POSIX, and in it
 #include <filesystem>
 #include <fstream>
 #include <sstream>

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace assay::gpu {
@@ -35,7 +35,8 @@ Result<Peer> Peer::start(std::vector<std::string> arguments, std::vector<std::st
                              ? ::open(pipe.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK)
                              : -1;
     if (requests < 0)
-        return fail(fmt::format("cannot make {}: {}", pipe.string(), std::strerror(errno)),
+        return fail(fmt::format("cannot make {}: {}", pipe.string(),
+                                std::generic_category().message(errno)),
                     Fault::environment);
     arguments.push_back(pipe.string());
     auto process = harness::Process::start({.arguments = std::move(arguments),

@@ -5,10 +5,9 @@
 #include "process/program.hpp"
 
 #include <fmt/core.h>
-#include <stdlib.h> // mkdtemp is POSIX, not std
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdlib> // mkdtemp is POSIX, and in it
 #include <system_error>
 
 namespace assay::gpu {
