@@ -115,23 +115,16 @@ __global__ void __launch_bounds__(wgmma_lanes)
     }
 }
 
+template <TensorFormat format>
+using Format = std::integral_constant<TensorFormat, format>;
+
+/// Calls what(format) with the format as a type. fp64 is before them all.
 template <class What>
 auto with_format(TensorFormat format, const What& what) {
     using enum TensorFormat;
-    switch (format) {
-    case tf32:
-        return what(std::integral_constant<TensorFormat, tf32>{});
-    case fp16:
-        return what(std::integral_constant<TensorFormat, fp16>{});
-    case bf16:
-        return what(std::integral_constant<TensorFormat, bf16>{});
-    case fp8_e4m3:
-        return what(std::integral_constant<TensorFormat, fp8_e4m3>{});
-    case fp8_e5m2:
-        return what(std::integral_constant<TensorFormat, fp8_e5m2>{});
-    default:
-        return what(std::integral_constant<TensorFormat, int8>{});
-    }
+    return device::with_type<Format<tf32>, Format<fp16>, Format<bf16>, Format<int8>,
+                             Format<fp8_e4m3>, Format<fp8_e5m2>>(
+        static_cast<std::size_t>(format) - 1, what);
 }
 
 } // namespace
