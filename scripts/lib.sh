@@ -75,7 +75,7 @@ need_to_test_all() {
     need_command hpcc hpcc
     need_command ffmpeg ffmpeg
     need_command ucx_perftest ucx-utils
-    need_command clang-tidy-19 clang-tidy-19
+    if apt-cache show clang-tidy-22 >/dev/null 2>&1; then need_command clang-tidy-22 clang-tidy-22; else need_command clang-tidy-19 clang-tidy-19; fi
     need_command ld.lld-19 lld-19 # these four compile the module hip
     need_command clang-offload-bundler-19 clang-tools-19
     need_header hip/hip_runtime.h libamdhip64-dev

@@ -106,7 +106,7 @@ struct Child {
         ::setpgid(0, 0);
         ::prctl(PR_SET_PDEATHSIG, death);
         if (::getppid() != parent) ::_exit(127);
-        ::dup2(input, STDIN_FILENO); // NOLINT(clang-analyzer-unix.StdCLibraryFunctions): it is open
+        ::dup2(input, STDIN_FILENO); // it is open
         ::dup2(output, STDOUT_FILENO);
         ::dup2(errors, STDERR_FILENO);
         constexpr unsigned cloexec = 1U << 2U; // CLOSE_RANGE_CLOEXEC

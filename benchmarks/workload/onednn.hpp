@@ -197,6 +197,7 @@ public:
             arguments_.push_back({argument.which, memories_.back().get()});
         }
     }
+    // NOLINTNEXTLINE(bugprone-exception-escape): get() throws where there is no primitive
     dnnl_status_t run(const dnnl::stream& stream) const noexcept {
         return dnnl_primitive_execute(primitive_.get(), stream.get(),
                                       static_cast<int>(arguments_.size()), arguments_.data());
@@ -217,6 +218,7 @@ public:
     void add(const dnnl::primitive& primitive, const Argument (&arguments)[N]) { // NOLINT: braces
         steps_.emplace_back(primitive, std::span<const Argument>{arguments});
     }
+    // NOLINTNEXTLINE(bugprone-exception-escape): likewise
     void run() noexcept {
         for (const Step& step : steps_) keep_first(step.run(stream_));
         keep_first(dnnl_stream_wait(stream_.get()));

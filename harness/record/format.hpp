@@ -69,7 +69,7 @@ inline std::string human(double value, std::string_view unit) {
     const std::string number = detail::three_digits(value / std::pow(1000.0, power));
     const auto index = static_cast<std::size_t>(power) + offset; // modular: both ends are in range
     const char* prefix = prefixes.at(index);
-    if (unit.substr(0, 2) == "1/")
+    if (unit.starts_with("1/"))
         return fmt::format("{} {}{}", number, prefix, unit.substr(1)); // per second: "k/s"
     const std::string full = fmt::format("{}{}", prefix, unit);
     return full.empty() ? number : fmt::format("{} {}", number, full);

@@ -446,7 +446,8 @@ Result<Run> walk(simdjson::padded_string_view padded, std::string_view source,
         return fail(fmt::format("{}: not JSON ({})", source, simdjson::error_message(error)));
     }
     Run run;
-    Walk walk{document, std::string_view{padded}, options};
+    const std::string_view whole{padded.data(), padded.size()};
+    Walk walk{document, whole, options};
     if (!walk.read(run)) return fail(walk.message(source));
     return run;
 }

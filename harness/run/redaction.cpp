@@ -85,7 +85,7 @@ void remove_user_and_home(Secrets& secrets, Text variable) {
         if (const char* value = variable(name)) add_user(secrets.users, value);
     for (const char* name : {"HOME", "PWD", "TMPDIR"})
         if (const char* value = variable(name)) add_path(secrets.paths, value);
-    if (const auto* entry = ::getpwuid(::geteuid())) {
+    if (const auto* entry = ::getpwuid(::geteuid())) { // NOLINT(concurrency-mt-unsafe): one thread
         add_user(secrets.users, entry->pw_name);
         add_path(secrets.paths, entry->pw_dir);
     }

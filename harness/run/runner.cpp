@@ -38,8 +38,6 @@
 namespace assay::harness {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Of all runs, one after the other.
 std::vector<double> steps_of(const std::vector<PlannedRun>& runs) {
     std::vector<double> seconds;

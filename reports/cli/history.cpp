@@ -19,8 +19,6 @@
 namespace assay::report {
 namespace {
 
-namespace fs = std::filesystem;
-
 Result<History> history_of(const Options& options, const Collection& collection) {
     auto how = options.history;
     if (!options.since.empty()) {

@@ -115,7 +115,7 @@ Result<ExitCode> show_limits(const Options& options) {
         if (!collected) return tl::unexpected{collected.error()};
         collection = std::move(*collected);
     }
-    const auto found = effective(std::move(*limits), collection ? &*collection : nullptr, now());
+    const auto found = effective(*limits, collection ? &*collection : nullptr, now());
     if (!found) return tl::unexpected{found.error()};
     const Outputs outputs{.documents = [&] { return std::vector{make_document(*found)}; },
                           .json = [&] { return to_json(*found); },

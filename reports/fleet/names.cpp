@@ -85,7 +85,6 @@ private:
         return {};
     }
     std::set<std::string> known_;
-    std::size_t taken_ = 0; ///< also those that were there already
 };
 
 /// Words, where a comma between brackets separates nothing.

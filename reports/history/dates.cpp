@@ -2,10 +2,11 @@
 
 #include "history/dates.hpp"
 
+#include "base/utc.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 
@@ -20,15 +21,6 @@ constexpr double latest_seconds = 253402300799.0;
 
 chrono::year_month_day calendar(double seconds) {
     return chrono::sys_days{chrono::days{day_of(seconds)}};
-}
-
-/// All of `text` as a number.
-std::optional<int> number(std::string_view text) {
-    int value = 0;
-    const auto* end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || at != end || text.empty()) return std::nullopt;
-    return value;
 }
 
 } // namespace
@@ -55,16 +47,7 @@ std::string quarter_name(std::int64_t quarter) {
 }
 
 std::optional<double> seconds_of_date(std::string_view date) {
-    if (date.size() != 10 || date[4] != '-' || date[7] != '-') return std::nullopt;
-    const auto year = number(date.substr(0, 4));
-    const auto month = number(date.substr(5, 2));
-    const auto day = number(date.substr(8, 2));
-    if (!year || !month || !day || *month < 0 || *day < 0) return std::nullopt;
-    const chrono::year_month_day parsed{chrono::year{*year},
-                                        chrono::month{static_cast<unsigned>(*month)},
-                                        chrono::day{static_cast<unsigned>(*day)}};
-    if (!parsed.ok()) return std::nullopt;
-    return day_seconds * static_cast<double>(chrono::sys_days{parsed}.time_since_epoch().count());
+    return date.size() == 10 ? seconds_of(date) : std::nullopt;
 }
 
 } // namespace assay::report

@@ -161,10 +161,11 @@ Table table_of_series(std::string sheet, std::vector<Column> columns) {
     std::ranges::move(columns, std::back_inserter(table.columns));
     return table;
 }
-Row row_of(const HistorySeries& series, std::vector<Cell> cells) {
-    Row row{.cells = {{.text = series.name}, {.text = series.library}, {.text = series.metric}},
-            .group = series.benchmark,
-            .tags = tags_of(series)};
+document::Row row_of(const HistorySeries& series, std::vector<Cell> cells) {
+    document::Row row{
+        .cells = {{.text = series.name}, {.text = series.library}, {.text = series.metric}},
+        .group = series.benchmark,
+        .tags = tags_of(series)};
     std::ranges::move(cells, std::back_inserter(row.cells));
     return row;
 }

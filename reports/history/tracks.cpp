@@ -112,7 +112,7 @@ private:
 };
 
 /// A figure of the collection and where it belongs.
-struct Entry {
+struct Tracked {
     std::uint32_t group;
     std::uint32_t series;
     std::uint32_t machine; ///< by first run
@@ -134,9 +134,9 @@ public:
     }
 
     void make_series() {
-        std::vector<std::span<const Entry>> parts;
+        std::vector<std::span<const Tracked>> parts;
         for (auto at = entries_.begin(); at != entries_.end();) {
-            const auto end = std::find_if(at, entries_.end(), [&](const Entry& e) {
+            const auto end = std::find_if(at, entries_.end(), [&](const Tracked& e) {
                 return e.group != at->group || e.series != at->series;
             });
             parts.emplace_back(at, end);
@@ -149,12 +149,12 @@ public:
     }
 
 private:
-    SeriesTracks series_of(std::span<const Entry> entries) const {
+    SeriesTracks series_of(std::span<const Tracked> entries) const {
         const auto number = entries.front().series;
         SeriesTracks series{.series = number, .conditions = conditions_[number]};
         for (auto at = entries.begin(); at != entries.end();) {
             const auto last = std::find_if(
-                at, entries.end(), [&](const Entry& e) { return e.machine != at->machine; });
+                at, entries.end(), [&](const Tracked& e) { return e.machine != at->machine; });
             series.tracks.push_back(track({at, last}));
             at = last;
         }
@@ -246,7 +246,7 @@ private:
         }
         out_.busy = record::busy_of(disturbed);
         out_.busy.cases = measured;
-        std::ranges::sort(entries_, {}, &Entry::key);
+        std::ranges::sort(entries_, {}, &Tracked::key);
         std::map<std::pair<std::uint32_t, std::string>, std::size_t> not_recorded;
         for (std::size_t i = 0; i < used.size(); ++i)
             if (used[i] > 0)
@@ -265,7 +265,7 @@ private:
                      .reason = say<text::history::without_figure>(status_in_words(what.second))});
     }
 
-    Track track(std::span<const Entry> entries) const {
+    Track track(std::span<const Tracked> entries) const {
         const auto& first = observation_of(entries.front());
         const auto& id = machine_of(collection_, first.run).id;
         Track track{.machine = id.empty() ? say<text::history::no_machine>() : plain(id, 100)};
@@ -303,22 +303,24 @@ private:
         return sample;
     }
 
-    const Observation& observation_of(const Entry& entry) const {
+    const Observation& observation_of(const Tracked& entry) const {
         return collection_.observations[entry.observation];
     }
-    const RunInfo& run_of(const Entry& entry) const { return collection_.runs[runs_[entry.order]]; }
-    bool is_same_day(const Entry& a, const Entry& b) const {
+    const RunInfo& run_of(const Tracked& entry) const {
+        return collection_.runs[runs_[entry.order]];
+    }
+    bool is_same_day(const Tracked& a, const Tracked& b) const {
         return day_of(run_of(a).started_seconds) == day_of(run_of(b).started_seconds);
     }
     /// The same day, and nothing that was recorded differs.
-    bool belong_together(const Entry& a, const Entry& b) const {
+    bool belong_together(const Tracked& a, const Tracked& b) const {
         const auto& one = run_of(a);
         const auto& other = run_of(b);
         return is_same_day(a, b) && one.machine == other.machine && one.version == other.version &&
                observation_of(a).settings == observation_of(b).settings;
     }
 
-    Sample sample(std::span<const Entry> entries) const {
+    Sample sample(std::span<const Tracked> entries) const {
         const auto& first = observation_of(entries.front());
         std::vector<stats::Estimate> values;
         Sample sample{.seconds = run_of(entries.front()).started_seconds,
@@ -348,7 +350,7 @@ private:
     std::vector<std::uint32_t> group_;          ///< of each run
     std::vector<std::uint32_t> machine_;
     std::vector<std::uint32_t> order_;
-    std::vector<Entry> entries_;
+    std::vector<Tracked> entries_;
 };
 
 } // namespace

@@ -78,7 +78,7 @@ private:
 
 } // namespace
 
-Result<Effective> effective(Limits limits, const Collection* run, double now) {
+Result<Effective> effective(const Limits& limits, const Collection* run, double now) {
     Effective out{.names = limits.names,
                   .machine = "",
                   .all = limits.limits.size(),

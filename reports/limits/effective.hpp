@@ -38,7 +38,7 @@ struct Effective {
 };
 
 /// `run`: of one machine; fails where there are several. `now`: seconds since 1970.
-Result<Effective> effective(Limits limits, const Collection* run, double now);
+Result<Effective> effective(const Limits& limits, const Collection* run, double now);
 
 document::Document make_document(const Effective& effective);
 std::string to_json(const Effective& effective);

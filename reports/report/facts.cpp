@@ -30,7 +30,7 @@ using record::Status;
 constexpr std::string_view custom_suite = "custom";
 
 template <const Entry& Name>
-Fact fact(std::string text) {
+Fact fact(std::string text) { // NOLINT(performance-unnecessary-value-param): it is moved from
     return {.name = say<Name>(), .text = std::move(text), .key = Name.en};
 }
 template <const Entry& Name>

@@ -2,6 +2,7 @@
 
 #include "report/report.hpp"
 
+#include "base/utc.hpp"
 #include "language/language.hpp"
 #include "language/texts/check.hpp"
 #include "language/texts/words.hpp"
@@ -20,8 +21,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <iterator>
 #include <map>
 #include <set>
@@ -321,19 +320,6 @@ void add_checks(const Run& run, std::size_t listed, Report& report) {
     for (auto& group : report.checks) group.outcome = outcome_of(group);
 }
 
-/// "2026-01-31T12:00:00Z": its day.
-std::optional<double> day_of(const std::string& started) {
-    int year = 0;
-    int month = 0;
-    int day = 0;
-    if (std::sscanf(started.c_str(), "%4d-%2d-%2d", &year, &month, &day) != 3) return {};
-    const std::chrono::year_month_day date{std::chrono::year{year},
-                                           std::chrono::month(static_cast<unsigned>(month)),
-                                           std::chrono::day(static_cast<unsigned>(day))};
-    if (!date.ok()) return {};
-    return std::chrono::duration<double>(std::chrono::sys_days{date}.time_since_epoch()).count();
-}
-
 } // namespace
 
 Report make_report(const Run& original, const ReportOptions& options) {
@@ -341,7 +327,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
     Report report{.label = plain(options.label),
                   .source = plain(options.source),
                   .title = title_of(run),
-                  .date = day_of(run.started),
+                  .date = seconds_of(std::string_view{run.started}.substr(0, 10)),
                   .machine = machine_facts(run.machine),
                   .software = software_facts(run.machine),
                   .errors = error_facts(run),

@@ -32,6 +32,7 @@ bool is_pattern(const fs::path& path) {
 
 std::vector<fs::path> matches(const fs::path& pattern) {
     glob_t found{};
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets the environment
     const int outcome = ::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found);
     std::vector<fs::path> paths;
     if (outcome == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -16,9 +17,7 @@ bool is_formula(std::string_view text) {
     const auto first = text.find_first_not_of(' ');
     if (first == std::string_view::npos) return false;
     text.remove_prefix(first);
-    for (const std::string_view start : starts)
-        if (text.substr(0, start.size()) == start) return true;
-    return false;
+    return std::ranges::any_of(starts, [&](const char* start) { return text.starts_with(start); });
 }
 
 /// With an apostrophe before every formula: also before one behind a semicolon or a tab, where spreadsheets of many

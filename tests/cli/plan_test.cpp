@@ -20,7 +20,6 @@ using cli_test::Folder;
 using cli_test::parsed;
 using cli_test::run;
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;

@@ -17,7 +17,6 @@ using cli_test::expect_refusal;
 using cli_test::Folder;
 using cli_test::parsed;
 using cli_test::run;
-using ::testing::HasSubstr;
 
 TEST(Preemption, EndsARunInOrderAndResumeContinuesIt) {
     const Folder folder;

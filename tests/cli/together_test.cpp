@@ -17,7 +17,6 @@ namespace {
 using namespace assay;
 using cli_test::Folder;
 using cli_test::run;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::vector<std::string> words(std::vector<std::string> begin,

@@ -54,8 +54,8 @@ TEST(Modules, OfDevicesSayWhetherTheyEverRan) {
 /// With all modules for the device that is the CPU (tests/device_on_cpu): the last column of the table.
 TEST(Modules, OfDevicesSayWhetherTheyWereExecutedOnACpu) {
     std::ifstream file{ASSAY_GPU_STATUS};
-    if (std::getenv("ASSAY_CONTRACT_FOLDER") == nullptr ||        // NOLINT(concurrency-mt-unsafe)
-        std::getenv("ASSAY_CONTRACT_MODULE") != nullptr || !file) // NOLINT(concurrency-mt-unsafe)
+    if (std::getenv("ASSAY_CONTRACT_FOLDER") == nullptr ||
+        std::getenv("ASSAY_CONTRACT_MODULE") != nullptr || !file)
         GTEST_SKIP() << "not with all modules for that device";
     std::set<std::string> executed;
     for (const auto& loaded : every_benchmark()) {

@@ -20,7 +20,6 @@ using namespace assay;
 using assay::record::Status;
 using assay::trouble_test::Folder;
 using assay::trouble_test::load_trouble;
-using testing::IsEmpty;
 
 namespace fs = std::filesystem;
 

@@ -74,7 +74,7 @@ TEST_F(RunnerTest, MeasuresAndWritesAFileThatReadsBack) {
 class TwoDevices {
 public:
     explicit TwoDevices(const std::string& lines) : nvml_{test::h200s(2) + lines} {
-        const char* before = std::getenv("LD_LIBRARY_PATH"); // NOLINT(concurrency-mt-unsafe)
+        const char* before = std::getenv("LD_LIBRARY_PATH");
         path_ = before == nullptr ? "" : before;
         ::setenv("LD_LIBRARY_PATH", nvml_.library().parent_path().c_str(), 1);
     }

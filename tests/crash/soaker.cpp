@@ -59,9 +59,9 @@ public:
         for (std::size_t i = 0; i < count; ++i) inputs_[i] = static_cast<double>(i);
         // So rare that a process may make fewer calls: each begins somewhere else.
         if (every_ > 1000) calls_ = static_cast<std::uint64_t>(::getpid()) * 7919 % every_;
-        const char* slow = std::getenv("TROUBLE_SLOW"); // NOLINT(concurrency-mt-unsafe)
+        const char* slow = std::getenv("TROUBLE_SLOW");
         if (what_ == Fault::slows && slow != nullptr && ::access(slow, F_OK) == 0) passes_ = 16;
-        const char* file = std::getenv("TROUBLE_FIRST"); // NOLINT(concurrency-mt-unsafe)
+        const char* file = std::getenv("TROUBLE_FIRST");
         if (what_ != Fault::differs || file == nullptr) return;
         // Held until the process ends: of two at the same time one has it.
         const int held = ::open(file, O_CREAT | O_RDWR | O_CLOEXEC, 0600);

@@ -178,7 +178,7 @@ struct Trouble {
         case What::hang:
             while (true) ::pause();
         case What::leaves:
-            std::exit(3); // NOLINT(concurrency-mt-unsafe): the harm done
+            std::exit(3); // the harm done
         case What::crowded:
         case What::slow:
             wait(std::chrono::milliseconds{2});

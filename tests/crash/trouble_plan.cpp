@@ -4,8 +4,8 @@
 #include "worker/module.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <stdexcept>
 #include <system_error>
 #include <utility>

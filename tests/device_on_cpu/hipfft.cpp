@@ -15,6 +15,7 @@ cufftHandle plan_of(void* handle) {
 
 } // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): hipFFT's names
 extern "C" {
 
 cufftResult hipfftGetVersion(int* version) { return cufftGetVersion(version); }
@@ -48,3 +49,4 @@ cufftResult hipfftXtExec(void* plan, void* in, void* out, int direction) {
 }
 
 } // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -14,7 +14,6 @@
 namespace {
 
 using assay::device_on_cpu::Case;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const std::string found = std::getenv("ASSAY_RCCL_FOUND"); // NOLINT(concurrency-mt-unsafe)

@@ -22,7 +22,7 @@ std::map<ucp_mem_h, void*>& allocated() {
 
 } // namespace
 
-// NOLINTBEGIN(bugprone-reserved-identifier): the linker's names
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the linker's names
 extern "C" {
 
 ucs_status_t __real_ucp_mem_map(ucp_context_h context, const ucp_mem_map_params_t* wanted,
@@ -53,7 +53,7 @@ ucs_status_t __wrap_ucp_mem_unmap(ucp_context_h context, ucp_mem_h memory) {
 }
 
 } // extern "C"
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace assay::network {
 

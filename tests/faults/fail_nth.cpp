@@ -28,12 +28,14 @@
 #include <cstring>
 #include <ctime>
 
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the C library's own names
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* old, std::size_t size);
 void* __libc_memalign(std::size_t alignment, std::size_t size);
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace {
 
@@ -109,10 +111,7 @@ bool fails(const char* of) {
 
 template <class Function>
 Function* real(Function* /*of*/, const char* name) {
-    void* const found = dlsym(RTLD_NEXT, name);
-    Function* function = nullptr;
-    std::memcpy(&function, &found, sizeof function);
-    return function;
+    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
 mode_t mode_of(int flags, va_list more) {
@@ -128,10 +127,12 @@ int armed_main(int count, char** arguments, char** environment) {
 
 } // namespace
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses,readability-identifier-naming): `name` is a name
 #define FAIL_NTH_REAL(name) static auto* const next = real(&name, #name)
 
 extern "C" {
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 int __libc_start_main(Main* main, int count, char** arguments, void (*begin)(), void (*end)(),
                       void (*unload)(), void* stack) {
     auto* const next = real(&__libc_start_main, "__libc_start_main");

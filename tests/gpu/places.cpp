@@ -27,7 +27,7 @@ Tree find_tree() {
 
 std::string found(const std::string& program) {
     if (program.find('/') != program.npos) return program;
-    const char* path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
+    const char* path = std::getenv("PATH");
     return harness::find_program(program,
                                  fmt::format("{}:/usr/local/cuda/bin", path == nullptr ? "" : path))
         .string();

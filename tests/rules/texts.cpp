@@ -53,7 +53,10 @@ std::u32string characters(std::string_view text) {
         if ((bits & 0xC0U) == 0x80U)
             out.back() = (out.back() << 6U) | (bits & 0x3FU);
         else
-            out += bits < 0x80 ? bits : bits & (bits < 0xE0 ? 0x1FU : bits < 0xF0 ? 0x0FU : 0x07U);
+            out += static_cast<char32_t>(bits < 0x80 ? bits
+                                                     : bits & (bits < 0xE0   ? 0x1FU
+                                                               : bits < 0xF0 ? 0x0FU
+                                                                             : 0x07U));
     }
     return out;
 }

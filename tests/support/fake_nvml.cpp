@@ -47,7 +47,7 @@ public:
         values_.clear();
         next_.clear();
         devices_.clear();
-        const char* path = std::getenv("ASSAY_FAKE_NVML"); // NOLINT(concurrency-mt-unsafe)
+        const char* path = std::getenv("ASSAY_FAKE_NVML");
         std::ifstream file{path == nullptr ? "" : path};
         std::string line;
         while (std::getline(file, line)) {

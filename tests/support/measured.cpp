@@ -28,8 +28,7 @@ int main(int argc, char** argv) {
     const int error = posix_spawnp(&child, argv[1], &actions, nullptr, argv + 1, ::environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
-        std::fprintf(stderr, "measured: %s: %s\n", argv[1],
-                     std::strerror(error)); // NOLINT(concurrency-mt-unsafe): one thread
+        std::fprintf(stderr, "measured: %s: %s\n", argv[1], std::strerror(error));
         return 4;
     }
     int status = 0;

@@ -4,8 +4,7 @@
 
 #pragma once
 
-#include <stdlib.h> // mkdtemp is POSIX, not std
-
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -228,9 +228,9 @@ std::vector<Figure> find_planted(const Measurement& measurement) {
 
 std::vector<Figure> measure_busy(const Measurement& measurement) {
     std::vector<Trial> trials;
-    const auto add = [&](const std::string& name, std::function<bool(double)> works,
+    const auto add = [&](const std::string& name, const std::function<bool(double)>& works,
                          int threads = 2) {
-        trials.push_back(run_quick(measurement, name, Load{std::move(works), threads}));
+        trials.push_back(run_quick(measurement, name, Load{works, threads}));
     };
     add("quiet", never);
     add("half a core", half, 1);

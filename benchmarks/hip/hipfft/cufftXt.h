@@ -10,7 +10,7 @@
 #if __has_include(<library_types.h>)
 #include <library_types.h> // CUDA's
 #else
-// NOLINTBEGIN: the names are CUDA's, the numbers hipDataType's
+// NOLINTNEXTLINE: the names are CUDA's, the numbers hipDataType's
 enum cudaDataType { CUDA_R_32F, CUDA_R_64F, CUDA_R_16F, CUDA_C_32F = 4, CUDA_C_64F, CUDA_C_16F };
 #endif
 

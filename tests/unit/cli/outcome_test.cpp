@@ -74,7 +74,8 @@ TEST(Summary, BeginsWithWhatDisturbedTheRun) {
 }
 
 TEST(ExitCodes, OfTheWorstCase) {
-    const auto code = [](std::vector<Status> statuses, const FailOn& fail_on, int signal = 0) {
+    const auto code = [](const std::vector<Status>& statuses, const FailOn& fail_on,
+                         int signal = 0) {
         harness::Outcome outcome{.run = {}, .file = {}, .signal = signal};
         for (const auto status : statuses) outcome.run.cases.push_back({.status = status});
         return exit_code(outcome, fail_on);

@@ -13,7 +13,6 @@ using namespace assay;
 using namespace assay::harness;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::string problem(const std::string& text) {
     const auto groups = parse_groups(text, "groups");

@@ -14,7 +14,6 @@
 namespace assay::report {
 namespace {
 
-using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;

@@ -86,7 +86,7 @@ TEST(HostLimits, ArithmeticIsCoresTimesRateTimesTheClockOfTheWindow) {
 }
 
 TEST(HostLimits, OneThreadIsOneCoreAndNoMoreThanMayBeUsed) {
-    const auto value = [](std::int64_t threads, record::Machine machine = genoa()) {
+    const auto value = [](std::int64_t threads, const record::Machine& machine = genoa()) {
         return *limits(BoundBy::vector_units, product("fp64", threads), machine)
                     .ceilings.at(0)
                     .value;

@@ -14,7 +14,6 @@
 namespace assay::stats {
 namespace {
 
-using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 using List = std::vector<double>;
@@ -203,12 +202,13 @@ TEST(FindSteps, FindsMostStepsOfAUsefulSize) {
     for (const Case& wanted :
          {Case{8, 8, 185}, Case{12, 6, 185}, Case{20, 4, 190}, Case{200, 2.5, 190}}) {
         int found = 0;
+        const std::size_t middle = wanted.count / 2;
         for (std::uint64_t seed = 1; seed <= 200; ++seed) {
             const auto steps = find_steps(
-                with_step(correlated_series(wanted.count, 0, seed), wanted.count / 2, wanted.size));
+                with_step(correlated_series(wanted.count, 0, seed), middle, wanted.size));
             if (steps.size() != 1) continue;
             const auto place = static_cast<double>(steps[0].index);
-            if (std::abs(place - static_cast<double>(wanted.count / 2)) <= 2) ++found;
+            if (std::abs(place - static_cast<double>(middle)) <= 2) ++found;
         }
         EXPECT_GE(found, wanted.least) << wanted.count;
     }

@@ -55,7 +55,7 @@ TEST(Summary, OrderMattersOnlyToAutocorrelation) {
     const Figure figures[] = {mean, variance, median, min, upper_tail, geometric_mean};
     const List series = gamma_series(31, 5);
     List ordered = series;
-    std::sort(ordered.begin(), ordered.end());
+    std::ranges::sort(ordered);
     for (const Figure& figure : figures) EXPECT_NEAR(figure(series), figure(ordered), 1e-14);
     EXPECT_GT(lag1_autocorrelation(ordered), 0.5);
     EXPECT_LT(lag1_autocorrelation(series), 0.3);
@@ -69,7 +69,7 @@ TEST(Summary, QuantilesAreOrderedAndBounded) {
         EXPECT_GE(here, before);
         before = here;
     }
-    EXPECT_EQ(quantile(series, 1), *std::max_element(series.begin(), series.end()));
+    EXPECT_EQ(quantile(series, 1), std::ranges::max(series));
     EXPECT_EQ(quantile(series, 0), min(series));
 }
 

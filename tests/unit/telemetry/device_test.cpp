@@ -293,7 +293,7 @@ TEST(Window, HasADeviceWhereOneIsAskedFor) {
     EXPECT_EQ(window.device()->clock_hz(), 1.755e9);
     window.begin();
     window.device()->sample();
-    now += 4; // NOLINT(clang-analyzer-deadcode.DeadStores): the window's clock
+    now += 4; // the window's clock
     const auto telemetry = window.end();
     EXPECT_EQ(telemetry.window_seconds, 4);
     EXPECT_EQ(telemetry.energy_joules, 2500);
@@ -310,7 +310,7 @@ TEST(Window, SaysWhyNothingIsKnownOfTheDevice) {
     Window window{options};
     EXPECT_EQ(window.device(), nullptr);
     window.begin();
-    now = 3; // NOLINT(clang-analyzer-deadcode.DeadStores): the window's clock
+    now = 3; // the window's clock
     const auto telemetry = window.end();
     EXPECT_EQ(telemetry.device, std::nullopt);
     EXPECT_THAT(telemetry.energy_note.value_or(""), HasSubstr("knows no device GPU-9"));

@@ -38,7 +38,7 @@ static int32_t change(void* state, assay_text* error) {
 static const assay_value one = {ASSAY_INTEGER, 0, 1, 0, NULL};
 
 /* An older interface had no defaults after the names in this test's imagination: the size says so. */
-struct short_parameter {
+struct short_parameter { // NOLINT(readability-identifier-naming): as in C
     uint32_t struct_size;
     uint32_t kind;
     const char* name;
