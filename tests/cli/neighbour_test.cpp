@@ -38,6 +38,8 @@ json::Value measure(const Folder& folder) {
                               "--set",
                               "memory.stream.threads=one",
                               "--set",
+                              "memory.stream.footprint=64MiB",
+                              "--set",
                               "peak.fma.threads=one",
                               "--set",
                               "peak.fma.precision=fp64",

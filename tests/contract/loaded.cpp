@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -44,7 +45,7 @@ const assay_module_v1* open_module(const std::filesystem::path& path, std::strin
 
 /// Where this program was built; in the package, where it lies. Modules for the device that is the CPU lie elsewhere.
 std::filesystem::path module_folder() {
-    const char* const named = std::getenv("ASSAY_CONTRACT_FOLDER"); // NOLINT(concurrency-mt-unsafe)
+    const char* const named = std::getenv("ASSAY_CONTRACT_FOLDER");
     if (named != nullptr) return named;
     std::error_code error;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -56,7 +57,7 @@ std::vector<Loaded> load_all() {
     std::vector<std::filesystem::path> paths;
     std::error_code ignored; // an absent folder is an empty list, and the test for that says so
     // For who tries one benchmark at a time: loading cuBLASLt alone takes seconds under a sanitizer.
-    const char* const only = std::getenv("ASSAY_CONTRACT_MODULE"); // NOLINT(concurrency-mt-unsafe)
+    const char* const only = std::getenv("ASSAY_CONTRACT_MODULE");
     for (const auto& entry : std::filesystem::directory_iterator{module_folder(), ignored})
         if (entry.path().extension() == ".so" && (only == nullptr || entry.path().stem() == only))
             paths.push_back(entry.path());
@@ -217,7 +218,6 @@ std::vector<assay_variable> variables_of(const assay_benchmark& benchmark, const
     return found;
 }
 
-// NOLINTBEGIN(concurrency-mt-unsafe): one thread
 Told::Told(const assay_benchmark& benchmark, const Case& values) {
     for (const assay_variable& variable : variables_of(benchmark, values)) {
         const char* before = std::getenv(variable.name);
@@ -232,7 +232,6 @@ Told::~Told() {
         else
             ::setenv(name, value.c_str(), 1);
 }
-// NOLINTEND(concurrency-mt-unsafe)
 
 std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads, Sizes sizes) {
     const bool is_older = benchmark.struct_size < sizeof(assay_benchmark);
@@ -254,7 +253,8 @@ std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t thr
 std::vector<Case> fewest(const std::vector<Case>& cases) {
     std::set<std::pair<std::size_t, std::string>> seen;
     std::vector<Case> kept;
-    for (const Case& values : cases) {
+    // From the last: the first of `layer` is all layers, which is tried once so, not with each precision.
+    for (const Case& values : cases | std::views::reverse) {
         bool is_new = false;
         for (std::size_t i = 0; i < values.size(); ++i)
             is_new = seen.emplace(i, text_of(values[i])).second || is_new;

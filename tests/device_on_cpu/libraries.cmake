@@ -44,7 +44,7 @@ endif()
 
 # The module `rocblas` opens AMD's library by its name.
 add_library(rocblas_on_cpu_opened SHARED rocblas.cpp)
-target_compile_options(rocblas_on_cpu_opened PRIVATE -O2 -Wno-sign-conversion)
+target_compile_options(rocblas_on_cpu_opened PRIVATE -O2)
 target_link_libraries(rocblas_on_cpu_opened PRIVATE device_on_cpu assay_warnings assay_sanitizers)
 target_include_directories(rocblas_on_cpu_opened PRIVATE "${benchmarks}")
 set_target_properties(rocblas_on_cpu_opened PROPERTIES OUTPUT_NAME rocblas SUFFIX ".so.4"

@@ -130,7 +130,7 @@ TEST_F(IndexTest, DamageIsRepairedAndNeverSeen) {
     const std::string whole{std::istreambuf_iterator<char>{in}, {}};
     ASSERT_GT(whole.size(), 10000U);
     std::vector<std::string> damaged{"", "no database", whole.substr(0, whole.size() / 2)};
-    for (std::size_t at = 50; at < whole.size(); at += whole.size() / 40) {
+    for (std::size_t at = 50; at < whole.size(); at += whole.size() / 15) {
         damaged.push_back(whole);
         damaged.back()[at] = static_cast<char>(damaged.back()[at] ^ 0x55);
     }
