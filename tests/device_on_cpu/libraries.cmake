@@ -171,6 +171,7 @@ if(TARGET nccl_on_cpu)
         ${CMAKE_DL_LIBS} GTest::gmock_main)
     target_compile_definitions(rccl_on_cpu_test PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
     set_target_properties(rccl_on_cpu_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    target_link_options(rccl_on_cpu_test PRIVATE -Wl,--enable-new-dtags) # likewise; sanitized, the caller is this program
     add_dependencies(rccl_on_cpu_test rccl_on_cpu pretended_rccl)
     file(CREATE_LINK "${on_cpu_modules}/lib" "${PROJECT_BINARY_DIR}/tests/rccl_whole" SYMBOLIC)
     foreach(found IN ITEMS whole old none)
