@@ -67,7 +67,7 @@ void tell_failure() noexcept {
     if (MPI_Comm_size(mpi::communicator(), &size) != MPI_SUCCESS ||
         MPI_Comm_rank(mpi::communicator(), &rank) != MPI_SUCCESS)
         return;
-    // Nobody waits, this process has failed
+    // Nobody waits for these messages: this process has failed
     for (int other = 0; other < size; ++other) {
         MPI_Request request = MPI_REQUEST_NULL;
         if (other == rank || MPI_Isend(&nothing, 1, MPI_CHAR, other, failure_tag,
