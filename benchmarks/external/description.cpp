@@ -353,6 +353,7 @@ void check_references(const Description& d) {
         static_cast<void>(parameter_of(d, d.direct_io->parameter));
         if (d.scratch_in.empty()) throw Problem{"direct_io: there is no scratch_in"};
     }
+    if (d.failure) known.check_where(*d.failure);
     for (const auto& metric : d.metrics) {
         known.check_where(metric.where);
         if (metric.unit_at) known.check_where(*metric.unit_at);
@@ -442,6 +443,11 @@ Description read(Reader& root, const fs::path& folder) {
     if (d.time_limit <= 0 || d.time_limit > longest_limit)
         throw Problem{"time_limit: expected seconds, at most a day"};
     read_exit_codes(root, d);
+    if (root.has("failure")) {
+        auto failure = root.object("failure");
+        d.failure = read_where(failure);
+        failure.done();
+    }
     read_metrics(root, d);
     root.each("checks", [&](Reader& one) { d.checks.push_back(read_check(one)); });
     if (d.checks.empty()) throw Problem{"checks: no value without a check"};

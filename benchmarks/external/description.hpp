@@ -139,7 +139,8 @@ struct Description {
     std::map<std::string, std::string> environment;
     double time_limit = 60; ///< seconds
     std::vector<int> exit_codes{0};
-    std::vector<Metric> metrics; ///< the first is the primary one
+    std::optional<Where> failure; ///< where it says why it failed, whatever its exit code
+    std::vector<Metric> metrics;  ///< the first is the primary one
     std::vector<Check> checks;
 };
 

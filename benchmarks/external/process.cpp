@@ -303,7 +303,8 @@ private:
     Outcome outcome_;
 };
 
-/// The first or last line with more than signs in it: launchers frame their messages.
+} // namespace
+
 std::string line_of(const std::string& text, bool first) {
     std::istringstream lines{text};
     std::string found;
@@ -314,8 +315,6 @@ std::string line_of(const std::string& text, bool first) {
     std::ranges::replace_if(found, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
     return found.substr(0, longest);
 }
-
-} // namespace
 
 Outcome run(const Command& command) {
     auto output = make_pipe();

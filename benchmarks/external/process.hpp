@@ -63,6 +63,10 @@ private:
     bool launches_;
 };
 
+/// The first or last line with more than signs in it, as launchers frame their messages; without control characters,
+/// and cut where it is longer than a sentence.
+std::string line_of(const std::string& text, bool first);
+
 /// Does something listen at the port? `table` is of the kernel: /proc/net/tcp. Without a connection, which a program that
 /// serves once would take for its client.
 bool is_listening(std::istream& table, int port);

@@ -177,6 +177,7 @@ ToolCase::ToolCase(const Description& description, const assay_value* values,
     fill_.set("tool", program_);
     if (!description.servers.empty()) fill_.set("port", std::to_string(free_port()));
     for (const auto& metric : description.metrics) metrics_.push_back(fill_.metric(metric));
+    if (description.failure) failure_ = fill_.where(*description.failure);
     for (const auto& check : description.checks) checks_.push_back(fill_.check(check));
     find_files();
 
@@ -199,6 +200,7 @@ void ToolCase::find_files() {
     const auto add = [&](const Where& where) {
         if (!is_stream(where.in)) files_.push_back(where.in);
     };
+    if (failure_) add(*failure_);
     for (const auto& metric : metrics_) {
         add(metric.where);
         if (metric.unit_at) add(*metric.unit_at);
@@ -368,6 +370,9 @@ double ToolCase::run_once() {
         outputs["inspect"] += inspected.output + inspected.errors;
     }
     for (const auto& name : files_) outputs[name] = file(name);
+    if (failure_ && is_there(outputs, *failure_))
+        throw Problem{
+            joined(description_.program, " failed: ", line_of(find(outputs, *failure_), false))};
     for (const auto& metric : metrics_) {
         if (metric.is_optional && !is_there(outputs, metric.where)) continue;
         const bool is_rate = metric.where.kind == Where::Kind::elapsed;

@@ -61,6 +61,7 @@ private:
     Scratch scratch_;
     std::vector<Metric> metrics_;
     std::vector<Check> checks_;
+    std::optional<Where> failure_;
     std::vector<std::string> files_; ///< that are read after each call
     std::optional<Companion> server_;
     Outputs outputs_;

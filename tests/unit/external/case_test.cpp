@@ -47,6 +47,13 @@ TEST_F(Tool, FailuresHaveAReasonAndNeverAValue) {
     EXPECT_THAT(problem("sleep 100"), HasSubstr("did not end within 0.2 s"));
 }
 
+TEST_F(Tool, AFailureMayStandInTheOutputAlone) {
+    json_["failure"] = {{"match", "error - (.*)"}};
+    EXPECT_THAT(problem("echo 'rate: 5 MB/s'; echo 'error - the server is busy'"),
+                HasSubstr(" failed: the server is busy"));
+    EXPECT_EQ(problem(good), "");
+}
+
 TEST_F(Tool, AWrongRunIsIncorrect) {
     auto& tool = prepare("echo 'rate: 5 MB/s'; echo 'errors: 3'");
     tool.run();
