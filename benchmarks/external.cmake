@@ -34,9 +34,10 @@ target_link_libraries(assay_external PUBLIC assay_counter nlohmann_json::nlohman
     PRIVATE assay_warnings assay_sanitizers)
 target_include_directories(assay_external PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")
 target_include_directories(assay_external SYSTEM PUBLIC "${RE2_INCLUDE}")
-target_compile_options(assay_external PRIVATE -O1) # none of it is timed
+target_compile_options(assay_external PRIVATE ${assay_usual_optimisation}) # none of it is timed
 set_target_properties(assay_external PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
+assay_compile_together(assay_external)
 
 assay_module(external LINK assay_external)
 target_sources(assay_module_external PRIVATE external/external.cpp)

@@ -93,6 +93,7 @@ function(assay_compile_together target)
         endif()
         string(REGEX MATCHALL "\n((struct|class|enum class|enum|concept) [A-Za-z_]+|using [A-Za-z_]+ =|[A-Za-z_][A-Za-z0-9_:<>,*& ]* [*&]*[a-z_0-9]+( =|{|\\())"
             found "${text}")
+        list(FILTER found EXCLUDE REGEX "^\nnamespace ") # an alias may be said again
         list(TRANSFORM found REPLACE "( =|{|\\()$" "")
         list(TRANSFORM found REPLACE ".*[ *&]" "")
         list(FILTER found EXCLUDE REGEX "^__") # __launch_bounds__ and the like
@@ -206,21 +207,28 @@ endfunction()
 # Clang's OpenMP library keeps what it has allocated for its threads.
 set(assay_test_environment "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/leaks.txt:print_suppressions=0")
 
+# assay_test_program(<name> SOURCES ... LINK ...) is a program in build/*/tests that a test starts.
+function(assay_test_program name)
+    cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
+    add_executable(${name} ${PROGRAM_SOURCES})
+    target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${PROGRAM_LINK}
+        GTest::gmock fmt::fmt) # as the precompiled headers have them
+    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+    # What a test computes is little; optimising its matchers takes longer than running it.
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(NOT PROGRAM_LINK MATCHES "OpenMP") # other options of the compiler, other headers
+        target_precompile_headers(${name} REUSE_FROM assay_test_headers)
+    endif()
+    assay_compile_together(${name})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+endfunction()
+
 # assay_test(<name> SOURCES ... LINK ... [LABELS ...] [SERIAL]) is one GoogleTest program, run in four parts that
 # take every fourth test each: a process for each test would take longer to start than most tests run. SERIAL
 # ones have the machine to themselves. scripts/test counts the tests themselves.
 function(assay_test name)
     cmake_parse_arguments(TEST "SERIAL" "" "SOURCES;LINK;LABELS" ${ARGN})
-    add_executable(${name} ${TEST_SOURCES})
-    target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${TEST_LINK}
-        GTest::gmock GTest::gtest_main fmt::fmt) # fmt's definitions, as the precompiled headers have them
-    # What a test computes is little; optimising its matchers takes longer than running it.
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-    if(NOT TEST_LINK MATCHES "OpenMP") # other options of the compiler, other headers
-        target_precompile_headers(${name} REUSE_FROM assay_test_headers)
-    endif()
-    assay_compile_together(${name})
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    assay_test_program(${name} SOURCES ${TEST_SOURCES} LINK ${TEST_LINK} GTest::gtest_main)
     foreach(part RANGE 3)
         add_test(NAME ${name}.${part} COMMAND ${name})
         set_tests_properties(${name}.${part} PROPERTIES TIMEOUT 600 LABELS "${TEST_LABELS}"

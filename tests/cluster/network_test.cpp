@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+namespace assay {
 namespace {
 
-using namespace assay;
 using testing::HasSubstr;
 
 void set_rate(const std::string& rate) {
@@ -107,3 +107,4 @@ TEST_F(Network, NoCommonTransportIsSaid) {
 }
 
 } // namespace
+} // namespace assay

@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
+namespace assay {
 namespace {
 
-using namespace assay;
-using assay::record::Status;
-using assay::trouble_test::Folder;
-using assay::trouble_test::load_trouble;
+using record::Status;
+using trouble_test::Folder;
+using trouble_test::load_trouble;
 
 namespace fs = std::filesystem;
 
@@ -126,3 +126,4 @@ TEST_F(Again, ALoadWithoutPausesIsSaidAtOnceAndResumedLater) {
 }
 
 } // namespace
+} // namespace assay

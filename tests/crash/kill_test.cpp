@@ -30,15 +30,15 @@
 #include <utility>
 #include <vector>
 
+namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using namespace assay;
-using assay::harness::Process;
-using assay::record::Status;
-using assay::trouble_test::Folder;
+using harness::Process;
+using record::Status;
 using testing::IsEmpty;
+using trouble_test::Folder;
 
 enum class Victim { parent, worker, launcher };
 
@@ -352,3 +352,4 @@ TEST_F(KillTest, TheSecondSignalEndsItAtOnce) {
 }
 
 } // namespace
+} // namespace assay

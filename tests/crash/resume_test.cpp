@@ -23,16 +23,16 @@
 #include <utility>
 #include <vector>
 
+namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace assay;
-using assay::trouble_test::Folder;
-using assay::trouble_test::load_trouble;
-using assay::trouble_test::Silent;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using trouble_test::Folder;
+using trouble_test::load_trouble;
+using trouble_test::Silent;
 
 class ResumeTest : public testing::Test {
 protected:
@@ -286,3 +286,4 @@ TEST_F(ResumeTest, SaysWhichLineIsDamagedAndGoesOn) {
 }
 
 } // namespace
+} // namespace assay

@@ -18,17 +18,17 @@
 #include <string>
 #include <vector>
 
+namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace assay;
-using assay::record::Status;
-using assay::trouble_test::Folder;
-using assay::trouble_test::load_trouble;
-using assay::trouble_test::Silent;
+using record::Status;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using trouble_test::Folder;
+using trouble_test::load_trouble;
+using trouble_test::Silent;
 
 class RunnerTest : public testing::Test {
 protected:
@@ -471,3 +471,4 @@ TEST_F(RunnerTest, AWorkerProgramThatDoesNotExistIsToldOnce) {
 }
 
 } // namespace
+} // namespace assay

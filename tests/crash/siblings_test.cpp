@@ -19,11 +19,11 @@
 #include <string>
 #include <vector>
 
+namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace assay;
-using assay::record::Status;
+using record::Status;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -198,3 +198,4 @@ TEST_F(LoadTest, WithoutItThereIsNoValue) {
 }
 
 } // namespace
+} // namespace assay

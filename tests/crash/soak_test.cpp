@@ -20,16 +20,16 @@
 #include <utility>
 #include <vector>
 
+namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace assay;
-using assay::trouble_test::Folder;
-using assay::trouble_test::load_trouble;
-using assay::trouble_test::Silent;
 using record::HeldAgainst;
 using record::Replay;
 using testing::HasSubstr;
+using trouble_test::Folder;
+using trouble_test::load_trouble;
+using trouble_test::Silent;
 
 class SoakTest : public testing::Test {
 protected:
@@ -224,3 +224,4 @@ TEST_F(SoakTest, AnInterruptedSoakKeepsWhatItFound) {
 }
 
 } // namespace
+} // namespace assay

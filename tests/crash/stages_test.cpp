@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
+namespace assay {
 namespace {
 
-using namespace assay;
-using assay::record::Status;
-using assay::trouble_test::Folder;
-using assay::trouble_test::load_trouble;
-using assay::trouble_test::Silent;
+using record::Status;
 using testing::HasSubstr;
+using trouble_test::Folder;
+using trouble_test::load_trouble;
+using trouble_test::Silent;
 
 class StagesTest : public testing::Test {
 protected:
@@ -82,3 +82,4 @@ TEST_F(StagesTest, StagesEndWhereGoingOnIsPointless) {
 }
 
 } // namespace
+} // namespace assay

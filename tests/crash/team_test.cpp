@@ -14,13 +14,13 @@
 #include <filesystem>
 #include <string>
 
+namespace assay {
 namespace {
 
-using namespace assay;
-using assay::record::Status;
-using assay::trouble_test::Folder;
+using record::Status;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using trouble_test::Folder;
 
 class TeamTest : public testing::Test {
 protected:
@@ -149,3 +149,4 @@ TEST_F(TeamTest, WithoutALauncherTheCaseIsSkipped) {
 }
 
 } // namespace
+} // namespace assay

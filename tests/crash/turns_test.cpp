@@ -19,13 +19,13 @@
 #include <string>
 #include <vector>
 
+namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace assay;
-using assay::record::Status;
-using assay::trouble_test::Folder;
+using record::Status;
 using testing::HasSubstr;
+using trouble_test::Folder;
 
 std::string setting_of(const record::Case& c, const char* name) {
     const auto* value = record::find(c.settings, name);
@@ -215,3 +215,4 @@ TEST_F(TurnsTest, AWorkerRunsInAnImage) {
 }
 
 } // namespace
+} // namespace assay
