@@ -156,6 +156,12 @@ Json::json_pointer pointer_of(const Where& where) try {
     throw Problem{joined("\"", where.text, "\" is no JSON pointer")};
 }
 
+/// "end.sum_sent.bytes": results hide what looks like a path, as "/end/sum_sent/bytes" does.
+std::string shown(std::string pointer) {
+    std::ranges::replace(pointer, '/', '.');
+    return pointer.substr(pointer.starts_with('.') ? 1 : 0);
+}
+
 std::string in_json(const std::string& text, const Where& where) {
     const auto json = parsed(text, where);
     const auto pointer = pointer_of(where);
@@ -165,10 +171,10 @@ std::string in_json(const std::string& text, const Where& where) {
     } catch (const Json::exception&) {
         value = nullptr; // an index that is none
     }
-    if (value == nullptr) throw Missing{joined(where.in, " has nothing at ", where.text)};
+    if (value == nullptr) throw Missing{joined(where.in, " has no ", shown(where.text))};
     if (value->is_string()) return value->get<std::string>();
     if (!value->is_primitive() || value->is_null())
-        throw Problem{joined(where.in, " has ", value->type_name(), " at ", where.text)};
+        throw Problem{joined(where.in, ": ", shown(where.text), " is ", value->type_name())};
     return value->dump();
 }
 

@@ -56,9 +56,9 @@ TEST(Pointer, FindsAValueOfOneDocument) {
     EXPECT_EQ(problem_at(json, at("/a/0/b")), "found 1.5");
     EXPECT_EQ(problem_at(json, at("/a/0/c")), "found x");
     EXPECT_EQ(problem_at(json, at("/t")), "found true");
-    EXPECT_THAT(problem_at(json, at("/a/1/b")), HasSubstr("nothing at /a/1/b"));
-    EXPECT_THAT(problem_at(json, at("/a/x")), HasSubstr("nothing at /a/x"));
-    EXPECT_THAT(problem_at(json, at("/a")), HasSubstr("has array at /a"));
+    EXPECT_THAT(problem_at(json, at("/a/1/b")), HasSubstr("has no a.1.b"));
+    EXPECT_THAT(problem_at(json, at("/a/x")), HasSubstr("has no a.x"));
+    EXPECT_THAT(problem_at(json, at("/a")), HasSubstr("a is array"));
     EXPECT_THAT(problem_at(json, at("/a/0/n")), HasSubstr("null"));
 }
 
