@@ -2,7 +2,7 @@
 //
 // What if the n-th call of open, write, fsync, rename, mkdir, mmap, fork, socket or malloc fails? The program ends by
 // itself with the right code and says why; the run is whole or is finished by --resume; nothing stray is left.
-// SQLite tests itself this way. A few n of each with a fixed seed; every n with ASSAY_FAULTS=all, where there are at most 1,000.
+// SQLite tests itself this way. A few n of each with a fixed seed; every n with ASSAY_FAULTS=all, or 300 of them where there are more.
 
 #include "../cli/program.hpp"
 #include "record/check.hpp"
@@ -90,12 +90,12 @@ protected:
         const char* wish = std::getenv("ASSAY_FAULTS");
         return wish != nullptr && std::string_view{wish} == "all";
     }
-    /// Which calls fail: the first, the last, and some between; or all, but of each kind 1,000 at most.
+    /// Which calls fail: the first, the last, and some between; or all, but of each kind 300 at most.
     static std::vector<long> chosen(long count, std::size_t sample) {
         std::set<long> which;
         std::mt19937 random{7};
         if (wants_all()) {
-            for (long n = 1; n <= count; n += 1 + count / 1000) which.insert(n);
+            for (long n = 1; n <= count; n += 1 + count / 300) which.insert(n);
         } else if (count > 0) {
             which = {1, count};
             while (which.size() < std::min<std::size_t>(sample, static_cast<std::size_t>(count)))
