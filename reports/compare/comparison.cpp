@@ -11,6 +11,7 @@
 #include "language/language.hpp"
 #include "language/texts/compare.hpp"
 #include "language/texts/words.hpp"
+#include "record/format.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 

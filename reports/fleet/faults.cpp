@@ -231,10 +231,10 @@ private:
         std::set<std::string> others;
         std::vector<std::string> evidence{
             fmt::format("{}{} ({})", of, plain(most->first, 60), most->second.size())};
-        for (const auto& [value, of] : nodes) {
+        for (const auto& [value, those] : nodes) {
             if (&value == &most->first) continue;
-            others.insert(of.begin(), of.end());
-            evidence.push_back(fmt::format("{} ({})", plain(value, 60), of.size()));
+            others.insert(those.begin(), those.end());
+            evidence.push_back(fmt::format("{} ({})", plain(value, 60), those.size()));
         }
         add(code, list(others), std::move(evidence));
     }
