@@ -63,7 +63,7 @@ Result<ExitCode> procure(const Options& options) {
                           .json = [&] { return to_json(*found); },
                           .csv = {}};
     if (auto done = deliver(options, outputs, inputs); !done) return tl::unexpected{done.error()};
-    return found->ranking.offers.empty() ? ExitCode::inconclusive : ExitCode::done;
+    return found->ranking.recommends() ? ExitCode::done : ExitCode::inconclusive;
 }
 
 } // namespace assay::report

@@ -24,6 +24,7 @@ json::Value measures_of(const Scores& scores) {
                         {"found", one.found},
                         {"unit", one.unit},
                         {"series", one.series},
+                        {"left_out", one.left_out},
                         {"multiplied", one.multiplied}});
     return list;
 }
@@ -54,8 +55,10 @@ json::Value ranked(const Ranking& ranking) {
         offer["type"] = one.type;
         offer["value"] = std::exp(one.value() - ranking.offers.front().value());
         offer["speed"] = std::exp(one.score - ranking.offers.front().score);
-        offer["next_machine"] = std::exp(one.next - ranking.offers.front().score);
-        offer["probability_best"] = one.best;
+        offer["next_machine"] =
+            one.next ? json::Value(std::exp(*one.next - ranking.offers.front().score))
+                     : json::Value(nullptr);
+        offer["probability_best"] = json::encode(one.best);
         offer["hour"] = {{"machine", one.hour.machine},
                          {"power", one.hour.power},
                          {"other", one.hour.other},
@@ -78,6 +81,12 @@ json::Value unranked(const Ranking& ranking) {
         offer["why"] = to_string(one.why);
         offer["price"] = to_string(one.price);
         offer["missing"] = one.missing;
+        offer["promise"] = one.broken
+                               ? json::Value{{"what", one.broken->code},
+                                             {"unit", one.broken->unit},
+                                             {"promised", one.broken->promised},
+                                             {"measured", json::encode(one.broken->measured)}}
+                               : json::Value(nullptr);
         list.push_back(std::move(offer));
     }
     return list;
@@ -98,7 +107,7 @@ json::Value difference_of(const Ranking& ranking) {
         flips.push_back(std::move(flip));
     }
     return {{"runner_up", *ranking.runner_up},
-            {"probability", ranking.above},
+            {"probability", json::encode(ranking.above)},
             {"factors", std::move(factors)},
             {"flips", std::move(flips)}};
 }
@@ -106,6 +115,8 @@ json::Value difference_of(const Ranking& ranking) {
 json::Value of_profile(const Ranking& ranking) {
     return {{"profile", ranking.profile.name},
             {"coverage", ranking.scores.coverage},
+            {"recommends", ranking.recommends()},
+            {"provisional", ranking.provisional},
             {"sure", ranking.sure},
             {"spread", ranking.spread.deviation},
             {"degrees", ranking.spread.degrees},

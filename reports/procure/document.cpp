@@ -48,7 +48,7 @@ public:
                 document.sections.back().blocks.emplace_back(std::move(table));
         }
         if (!ranking.unranked.empty())
-            add(document, say<text::procure::unranked_title>(), "", {unranked()});
+            add(document, say<text::procure::unranked_title>(), "", {unranked(*this)});
         if (!offers_.empty()) {
             if (ranking.runner_up) add_difference(document);
             add(document, say<text::procure::fronts_title>(), say<text::procure::fronts_question>(),
@@ -95,34 +95,55 @@ private:
     }
 
     void decide(Document& document) const {
-        document.tone = Tone::weak;
+        const auto broken = broken_promises();
+        document.tone = ranking.sure && broken.empty() ? Tone::good : Tone::weak;
+        // Whose machines are not those promised was perhaps the one to buy: before all else.
+        document.verdict = broken.empty()
+                               ? verdict()
+                               : say<text::procure::broken_first>(list_of(broken, 3), verdict());
+    }
+
+    std::string verdict() const {
         if (offers_.empty()) {
-            document.verdict = say<text::procure::none>();
-            return;
+            const bool apart = std::ranges::any_of(
+                ranking.unranked, [](const auto& one) { return one.why == Unranked::not_alike; });
+            return apart ? say<text::procure::none_alike>() : say<text::procure::none>();
         }
         const auto name = offer_name(best().cost.offer);
-        if (!ranking.runner_up) {
-            document.verdict = say<text::procure::best_alone>(name);
-            return;
-        }
+        if (!ranking.recommends()) return say<text::procure::best_alone>(name);
         const auto& second = offers_[*ranking.runner_up];
         const auto by = fmt::format("{:.2f}", 1 / value_of(second));
         const auto rival = offer_name(second.cost.offer);
-        document.verdict =
-            ranking.sure ? say<text::procure::best_sure>(name, by, rival, chance(ranking.above))
-            : few_machines()
-                ? say<text::procure::best_few>(name, by, rival)
-                : say<text::procure::best_unsure>(name, by, rival, chance(ranking.above));
-        if (ranking.sure) document.tone = Tone::good;
+        if (!ranking.above) return say<text::procure::best_provisional>(name, by, rival);
+        return ranking.sure
+                   ? say<text::procure::best_sure>(name, by, rival, chance(*ranking.above))
+                   : say<text::procure::best_unsure>(name, by, rival, chance(*ranking.above));
+    }
+
+    /// One for each type of machine and what it lacks.
+    std::vector<std::string> broken_promises() const {
+        std::vector<std::string> all;
+        for (const auto& one : ranking.unranked)
+            if (one.broken) {
+                auto text = say<text::procure::risk_broken>(
+                    plain(one.offer.provider + ' ' + one.offer.instance),
+                    report::name_of(*one.broken), amount_of(one.broken->promised, *one.broken),
+                    amount_of(*one.broken->measured, *one.broken));
+                if (std::ranges::count(all, text) == 0) all.push_back(std::move(text));
+            }
+        return all;
     }
 
     /// The five lines that a meeting decides by, and one chart.
     std::vector<Block> decision() const {
         Facts facts{.look = Facts::Look::summary};
-        facts.facts.push_back(fact_of("recommended", say<text::procure::recommended>(),
-                                      say<text::procure::at_price>(offer_name(best().cost.offer),
-                                                                   money(best().hour.total()))));
-        if (ranking.runner_up) {
+        if (ranking.recommends()) {
+            facts.facts.push_back(
+                fact_of("recommended",
+                        ranking.provisional ? say<text::procure::leads>()
+                                            : say<text::procure::recommended>(),
+                        say<text::procure::at_price>(offer_name(best().cost.offer),
+                                                     money(best().hour.total()))));
             const auto& second = offers_[*ranking.runner_up];
             facts.facts.push_back(
                 fact_of("runner_up", say<text::procure::runner_up>(),
@@ -136,26 +157,23 @@ private:
         facts.facts.push_back(fact_of("not_measured", say<text::procure::not_measured>(), gaps()));
         std::vector<Block> blocks;
         blocks.emplace_back(std::move(facts));
-        blocks.emplace_back(value_chart());
+        if (ranking.recommends()) blocks.emplace_back(value_chart());
         return blocks;
     }
 
-    /// Probable enough, but not known of enough machines.
-    bool few_machines() const { return !ranking.sure && best().best >= stats::sure_probability; }
-
     std::string certainty() const {
         const auto name = offer_name(best().cost.offer);
-        const auto how = chance(best().best);
-        std::vector<std::string> parts{ranking.sure     ? say<text::procure::sure>(name, how)
-                                       : few_machines() ? say<text::procure::unsure_few>(name, how)
-                                                        : say<text::procure::unsure>(name, how)};
+        if (best().best)
+            return ranking.sure ? say<text::procure::sure>(name, chance(*best().best))
+                                : say<text::procure::unsure>(name, chance(*best().best));
+        std::vector<std::string> few;
         std::set<std::size_t> types;
-        for (const auto* offer : {&best(), &offers_[*ranking.runner_up]})
-            if (machines(*offer) < stats::sure_machines && types.insert(offer->type).second)
-                parts.push_back(say<text::procure::few_machines>(
-                    plain(offer->cost.offer.instance),
-                    say_count<text::procure::machine_count>(machines(*offer))));
-        return fmt::format("{}", fmt::join(parts, say<text::list::semicolon>()));
+        for (const auto& offer : offers_)
+            if (machines(offer) < stats::sure_machines && types.insert(offer.type).second)
+                few.push_back(say<text::procure::few_machines>(
+                    plain(offer.cost.offer.instance),
+                    say_count<text::procure::machine_count>(machines(offer))));
+        return say<text::words::labelled>(say<text::procure::provisional>(), list_of(few, 4));
     }
 
     std::string changes(const RankedOffer& second) const {
@@ -192,9 +210,8 @@ private:
             if (data.ratios.size() == most) break;
             const double value = value_of(offer);
             Ratio one{.label = offer_name(offer.cost.offer), .ratio = value, .text = times(value)};
-            if (offer.type == best().type) {
-                if (&offer == &best()) one.outcome = "better";
-            } else {
+            if (&offer == &best()) one.outcome = "better";
+            if (has_interval(offer)) {
                 one.low = value * std::exp(-half(offer));
                 one.high = value * std::exp(half(offer));
                 one.text = fmt::format("{:.2f}x [{:.2f}, {:.2f}]", value, *one.low, *one.high);
@@ -226,7 +243,7 @@ private:
             if (type.partial > 0)
                 name.notes.push_back(say_count<text::procure::partial>(type.partial));
             auto value = ratio_cell(value_of(offer));
-            if (offer.type != best().type) {
+            if (has_interval(offer)) {
                 value.low = *value.number * std::exp(-half(offer));
                 value.high = *value.number * std::exp(half(offer));
                 value.detail = fmt::format("[{:.2f}, {:.2f}]", *value.low, *value.high);
@@ -235,9 +252,9 @@ private:
                 {.cells = {
                      std::move(name),
                      std::move(value),
-                     chance_cell(offer.best),
+                     ranking.recommends() ? chance_cell(offer.best) : Cell{},
                      ratio_cell(std::exp(offer.score - best().score)),
-                     ratio_cell(std::exp(offer.next - best().score)),
+                     offer.next ? ratio_cell(std::exp(*offer.next - best().score)) : Cell{},
                      money_cell(offer.hour.total()),
                      {.text = std::to_string(machines(offer)),
                       .tone = machines(offer) < stats::sure_machines ? Tone::weak : Tone::plain,
@@ -245,47 +262,6 @@ private:
                       .unit = unit_count}}});
         }
         return table;
-    }
-
-    std::string why(const UnrankedOffer& one) const {
-        auto form = std::string{find_text("unranked", to_string(one.why)).value_or("")};
-        const auto type = std::ranges::find_if(ranking.scores.types, [&](const auto& own) {
-            return own.instance == one.offer.instance && own.provider == one.offer.provider;
-        });
-        switch (one.why) {
-        case Unranked::no_price:
-            return fmt::format(fmt::runtime(form), in_words(one.price));
-        case Unranked::no_cost:
-            return fmt::format(fmt::runtime(form), name_of_line(one.missing));
-        case Unranked::coverage:
-            return fmt::format(fmt::runtime(form), human_percent(type->coverage));
-        case Unranked::spot_risk:
-        case Unranked::not_measured:
-        case Unranked::incomplete:
-            break;
-        }
-        return form;
-    }
-
-    /// Offers that share a reason, in one line.
-    Findings unranked() const {
-        std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
-        for (const auto& one : ranking.unranked) {
-            auto reason = why(one);
-            auto known =
-                std::ranges::find(reasons, reason, [](const auto& own) { return own.first; });
-            if (known == reasons.end())
-                known =
-                    reasons.emplace(reasons.end(), std::move(reason), std::vector<std::string>{});
-            known->second.push_back(offer_name(one.offer));
-        }
-        Findings findings;
-        constexpr std::size_t most = 10;
-        for (const auto& [reason, names] : reasons)
-            findings.findings.push_back(
-                {.severity = Severity::caution,
-                 .what = say<text::words::labelled>(list_of(names, most), reason)});
-        return findings;
     }
 
     std::string name_of(const Factor& factor) const {
@@ -407,6 +383,9 @@ private:
                 name.notes.push_back(say<text::procure::no_common>());
             else if (!measure.series.empty())
                 name.notes.push_back(say<text::procure::from_series>(list_of(measure.series, 3)));
+            if (measure.found && !measure.left_out.empty())
+                name.notes.push_back(
+                    say<text::procure::left_out_series>(list_of(measure.left_out, 3)));
             if (measure.multiplied) name.notes.push_back(say<text::procure::multiplied>());
             Row row{.cells = {std::move(name), percent_cell(measure.weight)}};
             for (const auto& own : means)
@@ -459,9 +438,11 @@ private:
                     .sheet = say<text::procure::profiles_title>()};
         for (const auto* one : all_rankings()) {
             Row row{.cells = {{.text = title_of(one->profile)}}};
-            if (one->offers.empty()) {
-                row.cells.push_back(
-                    {.text = say<text::procure::not_covered>(), .tone = Tone::weak});
+            if (one->offers.empty() || !one->recommends()) {
+                row.cells.push_back({.text = one->offers.empty()
+                                                 ? say<text::procure::not_covered>()
+                                                 : say<text::procure::not_comparable>(),
+                                     .tone = Tone::weak});
                 row.cells.emplace_back();
             } else {
                 row.cells.push_back({.text = offer_name(one->offers.front().cost.offer)});

@@ -4,8 +4,10 @@
 #include "language/language.hpp"
 #include "language/texts/cost.hpp"
 #include "language/texts/judge.hpp"
+#include "language/texts/list.hpp"
 #include "language/texts/offers.hpp"
 #include "language/texts/procure.hpp"
+#include "language/texts/words.hpp"
 #include "offers/document.hpp"
 #include "procure/view.hpp"
 #include "record/format.hpp"
@@ -26,17 +28,51 @@ using record::human_percent;
 
 namespace {
 
-std::string name_of(const Promise& promise) {
-    return std::string{find_text("promise", promise.code).value_or("")};
-}
-std::string amount_of(double value, const Promise& promise) {
-    if (promise.unit == unit_share)
-        return fmt::format("{:.12g}%", 100 * value); // 99.999999999% is no 100%
-    return promise.unit == "count" ? fmt::format("{:g}", value)
-                                   : fmt::format("{:.4g} {}", value, promise.unit);
+std::string why(const UnrankedOffer& one, const Ranking& ranking) {
+    auto form = std::string{find_text("unranked", to_string(one.why)).value_or("")};
+    const auto type = std::ranges::find_if(ranking.scores.types, [&](const auto& own) {
+        return own.instance == one.offer.instance && own.provider == one.offer.provider;
+    });
+    switch (one.why) {
+    case Unranked::no_price:
+        return fmt::format(fmt::runtime(form), in_words(one.price));
+    case Unranked::no_cost:
+        return fmt::format(fmt::runtime(form), name_of_line(one.missing));
+    case Unranked::coverage:
+        return fmt::format(fmt::runtime(form), human_percent(type->coverage));
+    case Unranked::not_alike:
+        return fmt::format(fmt::runtime(form), human_percent(type->in_common.value_or(0)));
+    case Unranked::broken_promise:
+        return fmt::format(fmt::runtime(form), report::name_of(*one.broken),
+                           amount_of(one.broken->promised, *one.broken),
+                           amount_of(*one.broken->measured, *one.broken));
+    case Unranked::spot_risk:
+    case Unranked::not_measured:
+    case Unranked::incomplete:
+        break;
+    }
+    return form;
 }
 
 } // namespace
+
+Findings unranked(const View& view) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+    for (const auto& one : view.ranking.unranked) {
+        auto reason = why(one, view.ranking);
+        auto known = std::ranges::find(reasons, reason, [](const auto& own) { return own.first; });
+        if (known == reasons.end())
+            known = reasons.emplace(reasons.end(), std::move(reason), std::vector<std::string>{});
+        known->second.push_back(offer_name(one.offer));
+    }
+    Findings findings;
+    constexpr std::size_t most = 10;
+    for (const auto& [reason, names] : reasons)
+        findings.findings.push_back(
+            {.severity = Severity::caution,
+             .what = say<text::words::labelled>(list_of(names, most), reason)});
+    return findings;
+}
 
 std::vector<Block> risks(const View& view) {
     Findings risks;
@@ -52,10 +88,13 @@ std::vector<Block> risks(const View& view) {
     for (const auto& offer : view.ranking.offers) {
         const auto name = offer_name(offer.cost.offer);
         const auto& quoted = offer.cost.offer;
-        if (view.machines(offer) == 1 && types.insert(offer.type).second)
-            risks.findings.push_back({.severity = Severity::caution,
-                                      .what = say<text::procure::risk_one>(plain(quoted.instance)),
-                                      .action = say<text::procure::risk_one_do>()});
+        if (const auto count = view.machines(offer);
+            count < stats::sure_machines && types.insert(offer.type).second)
+            risks.findings.push_back(
+                {.severity = Severity::caution,
+                 .what = say<text::procure::few_machines>(
+                     plain(quoted.instance), say_count<text::procure::machine_count>(count)),
+                 .action = say<text::procure::risk_few_do>()});
         if (const auto goodput = offer.cost.lines.of("goodput");
             quoted.tariff == Tariff::spot && goodput)
             risks.findings.push_back(

@@ -5,27 +5,15 @@
 
 #pragma once
 
+#include "procure/promises.hpp"
 #include "procure/published.hpp"
 #include "procure/ranking.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace assay::report {
-
-/// What an offer says a node has, and what machines of its type were found to have.
-struct Promise {
-    std::string offer;
-    std::string_view
-        code; ///< "gpus", "memory", "bandwidth", "availability", ...; in words: promise.json
-    std::string_view unit;
-    double promised = 0;
-    std::optional<double> measured; ///< the least of the machines
-    bool kept() const;
-};
 
 struct Procurement {
     Offers offers;
@@ -53,8 +41,5 @@ struct ProcurementInputs {
 };
 /// Fails where the profile is not there, and where prices are in several currencies and none is asked for.
 Result<Procurement> make_procurement(ProcurementInputs inputs);
-
-std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collection& runs,
-                                 const datasheet::Hardware* hardware = nullptr);
 
 } // namespace assay::report

@@ -17,8 +17,8 @@
 namespace assay::report {
 
 enum class Take : std::uint8_t {
-    each, // the geometric mean over the items that all machines have
-    best  // the best of them on each machine
+    each, // every library and way of doing the work by itself
+    best  // the fastest of them on each machine
 };
 std::string_view to_string(Take take);
 bool from_text(std::string_view text, Take& out);

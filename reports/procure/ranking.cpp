@@ -14,8 +14,12 @@ namespace {
 
 constexpr std::array<std::string_view, fronts.size()> front_names{"speed", "speed_per_watt",
                                                                   "next_machine"};
-constexpr std::array<std::string_view, 6> unranked_names{"no_price",     "no_cost",  "spot_risk",
-                                                         "not_measured", "coverage", "incomplete"};
+constexpr std::array<std::string_view, 8> unranked_names{"no_price",       "no_cost",  "spot_risk",
+                                                         "not_measured",   "coverage", "incomplete",
+                                                         "broken_promise", "not_alike"};
+
+/// Machines of the type show their spread.
+bool is_enough(const stats::TypeScore& type) { return type.machines >= stats::sure_machines; }
 
 /// Parts of the bill beside the machines, and beside what failures cost.
 std::vector<std::string> other_parts() {
@@ -84,18 +88,17 @@ public:
     void build(const RankingOptions& options) {
         score_types(options.prior);
         std::vector<const Cost*> kept;
-        for (const auto& cost : costs_)
-            if (takes_part(cost)) kept.push_back(&cost);
+        for (std::size_t i = 0; i < costs_.size(); ++i)
+            if (takes_part(costs_[i], i < options.broken.size() ? options.broken[i] : std::nullopt))
+                kept.push_back(&costs_[i]);
         choose_parts(kept);
         for (const auto* cost : kept) add(*cost);
-        std::vector<stats::Candidate> candidates;
-        for (const auto& offer : out_.offers)
-            candidates.push_back({out_.alike[offer.type], std::log(offer.hour.total())});
-        const auto best = stats::probabilities_best(out_.types, candidates, out_.spread);
-        for (std::size_t i = 0; i < best.size(); ++i) out_.offers[i].best = best[i];
+        out_.provisional = std::ranges::any_of(
+            out_.offers, [&](const auto& offer) { return !is_enough(out_.types[offer.type]); });
         std::ranges::stable_sort(out_.offers, std::ranges::greater{}, &RankedOffer::value);
         mark_fronts();
-        hold_against_runner_up();
+        find_runner_up();
+        if (out_.recommends() && !out_.provisional) add_probabilities();
     }
 
 private:
@@ -128,12 +131,35 @@ private:
         return static_cast<std::size_t>(found - out_.scores.types.begin());
     }
 
-    bool takes_part(const Cost& cost) {
-        auto fault = fault_of(cost);
-        const auto& type = out_.scores.types[type_of(cost.offer)];
-        if (!fault && !type.ranked) {
+    void add_probabilities() {
+        std::vector<stats::Candidate> candidates;
+        for (const auto& offer : out_.offers)
+            candidates.push_back({out_.alike[offer.type], std::log(offer.hour.total())});
+        const auto best = stats::probabilities_best(out_.types, candidates, out_.spread);
+        for (std::size_t i = 0; i < best.size(); ++i) out_.offers[i].best = best[i];
+        const auto& first = out_.offers.front();
+        const auto& second = out_.offers[*out_.runner_up];
+        out_.above = stats::probability_above(out_.types[first.type], out_.types[second.type],
+                                              std::log(first.hour.total() / second.hour.total()),
+                                              out_.spread);
+        out_.sure = best.front() >= stats::sure_probability;
+    }
+
+    bool takes_part(const Cost& cost, const std::optional<Promise>& broken) {
+        std::optional<UnrankedOffer> fault;
+        if (broken)
+            fault = UnrankedOffer{.offer = cost.offer,
+                                  .why = Unranked::broken_promise,
+                                  .price = cost.price.state,
+                                  .missing = {},
+                                  .broken = broken};
+        else
+            fault = fault_of(cost);
+        if (const auto at = type_of(cost.offer); !fault && !out_.scores.types[at].ranked) {
+            const auto& type = out_.scores.types[at];
             fault = UnrankedOffer{.offer = cost.offer, .missing = {}};
             fault->why = !(type.coverage > 0) ? Unranked::not_measured
+                         : type.in_common     ? Unranked::not_alike
                          : type.partial > 0   ? Unranked::incomplete
                                               : Unranked::coverage;
         }
@@ -153,7 +179,8 @@ private:
         RankedOffer offer{.cost = cost, .type = type_of(cost.offer)};
         offer.hour = hour_of(cost, out_.parts);
         offer.score = out_.types[offer.type].mean;
-        offer.next = stats::percentile_of_next(out_.types[offer.type], out_.spread);
+        if (is_enough(out_.types[offer.type]))
+            offer.next = stats::percentile_of_next(out_.types[offer.type], out_.spread);
         if (const auto watts = cost.lines.of("node_power")) offer.watts = watts->value;
         out_.currency = cost.price.currency;
         out_.offers.push_back(std::move(offer));
@@ -171,23 +198,17 @@ private:
         mark_front(offers, Front::speed_per_watt, of([](const auto& o) {
                        return o.watts && *o.watts > 0 ? Good{o.score - std::log(*o.watts)} : Good{};
                    }));
-        mark_front(offers, Front::next_machine, of([](const auto& o) { return Good{o.next}; }));
+        mark_front(offers, Front::next_machine, of([](const auto& o) { return o.next; }));
     }
 
-    void hold_against_runner_up() {
+    void find_runner_up() {
         const auto& offers = out_.offers;
         if (offers.empty()) return;
         const auto first = out_.alike[offers[0].type];
         const auto found = std::ranges::find_if(
             offers, [&](const auto& offer) { return out_.alike[offer.type] != first; });
-        if (found == offers.end()) return;
-        out_.runner_up = static_cast<std::size_t>(found - offers.begin());
-        const auto& a = out_.types[offers[0].type];
-        const auto& b = out_.types[found->type];
-        out_.above = stats::probability_above(
-            a, b, std::log(offers[0].hour.total() / found->hour.total()), out_.spread);
-        out_.sure = offers[0].best >= stats::sure_probability &&
-                    a.machines >= stats::sure_machines && b.machines >= stats::sure_machines;
+        if (found != offers.end())
+            out_.runner_up = static_cast<std::size_t>(found - offers.begin());
     }
 
     const std::vector<Cost>& costs_;
@@ -224,8 +245,13 @@ double RankedOffer::value() const { return score - std::log(hour.total()); }
 
 Result<Ranking> rank(const Offers& offers, const std::vector<Cost>& costs, const Profile& profile,
                      const Profiles& profiles, const RankingOptions& options) {
-    auto scores = score(offers.offers, profile, profiles, *options.costs.runs,
-                        options.least_coverage, options.costs.hardware);
+    // Machines that are not those promised take away nothing that the others have in common.
+    std::vector<Offer> as_promised;
+    for (std::size_t i = 0; i < offers.offers.size(); ++i)
+        if (i >= options.broken.size() || !options.broken[i])
+            as_promised.push_back(offers.offers[i]);
+    auto scores = score(as_promised, profile, profiles, *options.costs.runs, options.least_coverage,
+                        options.costs.hardware);
     if (!scores) return tl::unexpected{scores.error()};
     Ranking ranking;
     ranking.profile = profile;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which offer gives the most work for the money? Score over cost of a node and hour, as a logarithm; its certainty is that
-// of the machines that were measured, prices are exact. What is not known takes an offer out, with the reason.
+// of the machines that were measured, prices are exact. What is not known takes an offer out, with the reason, and so do
+// machines that are not those promised.
 
 #pragma once
 
 #include "cost/cost.hpp"
 #include "procure/profile.hpp"
+#include "procure/promises.hpp"
 #include "procure/scores.hpp"
 #include "stats/ranking.hpp"
 
@@ -50,8 +52,10 @@ struct RankedOffer {
     std::size_t type = 0; ///< index into Ranking::types
     HourCost hour;
     double score = 0; ///< logarithm: the weighted mean over measures
-    double next = 0;  ///< that 19 of 20 further machines of the type exceed
-    double best = 0;  ///< the probability that it is the best
+    std::optional<double>
+        next; ///< that 19 of 20 further machines of the type exceed; of three machines or more
+    std::optional<double>
+        best; ///< the probability that it is the best; absent in a provisional ranking, and of one type alone
     std::optional<double> watts;
     std::array<bool, fronts.size()> on_front{};
 
@@ -65,14 +69,17 @@ enum class Unranked : std::uint8_t {
     spot_risk,
     not_measured,
     coverage,
-    incomplete
+    incomplete,
+    broken_promise,
+    not_alike
 };
 std::string_view to_string(Unranked why);
 struct UnrankedOffer {
     Offer offer;
     Unranked why = Unranked::no_price;
     PriceState price = PriceState::known;
-    std::string missing; ///< of no_cost: the key of the line that is not known
+    std::string missing;             ///< of no_cost: the key of the line that is not known
+    std::optional<Promise> broken{}; ///< of broken_promise
 };
 
 /// One reason for the difference of two offers; the logarithms of all sum to that of their values.
@@ -105,14 +112,21 @@ struct Ranking {
     std::string currency;
     /// The best offer of another type than the first.
     std::optional<std::size_t> runner_up;
-    double above = 1;  ///< the probability that the first is better than the runner-up
-    bool sure = false; ///< it is high enough, and each has machines enough
+    /// A ranked type has fewer than three machines: their spread is assumed, and no probability follows from it.
+    bool provisional = false;
+    std::optional<double> above; ///< the probability that the first is better than the runner-up
+    bool sure = false;           ///< that it is the best is probable enough
+
+    /// Without another type there is nothing to compare the first with.
+    bool recommends() const { return runner_up.has_value(); }
 };
 
 struct RankingOptions {
     CostOptions costs;
     double least_coverage = 0.5;
     stats::SpreadPrior prior;
+    /// Of each offer; empty: none is held against its machines.
+    std::vector<std::optional<Promise>> broken{};
 };
 
 /// Costs of the offers: the same for every profile. `options.costs.runs` must be there.

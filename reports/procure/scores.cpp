@@ -11,24 +11,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <variant>
 
 namespace assay::report {
 namespace {
 
-/// What is compared of a measure: "" for the best of all, else a question.
-using Item = std::string;
+/// What is compared: work of one kind (a benchmark with all that is no number, as the precision) and of some size.
+struct Item {
+    std::string kind;
+    std::string what; ///< kind and size; where each library and way counts by itself, these too
+    auto operator<=>(const Item&) const = default;
+};
 /// By run: of one machine.
 using ByRun = std::map<std::uint32_t, double>;
 
 /// What one type has of one measure.
 struct Found {
     std::map<std::string, std::map<Item, ByRun>> machines; ///< logarithms
-    std::set<std::string> series;
-    std::set<std::string> units;
+    std::map<Item, std::set<std::string>> series;          ///< names
+    std::map<Item, std::string> units;
     bool on_device = false;
     bool multiplied = false;
 
@@ -47,6 +57,40 @@ bool is_of_team(const Series& series) {
 }
 std::string together_in(const Series& series) {
     return record::text(series.parameters, "together");
+}
+
+/// Says how work is done, not what it is: the fastest way of each machine counts.
+bool is_way(const std::string& name, const record::Value& value) {
+    static const std::set<std::string, std::less<>> ways{
+        "stores", "isa",       "weights",   "planning", "kernels",
+        "engine", "algorithm", "transport", "in_place", "together"};
+    // What some places need not say, since they have nothing else.
+    static const std::set<std::pair<std::string, std::string>> usual{
+        {"threads", "all"}, {"ranks", "all"}, {"accumulation", "exact"}, {"cache", "hot"}};
+    return ways.contains(name) || usual.contains({name, record::to_string(value)});
+}
+
+Item item_of(const Series& series, Take take) {
+    Item item{.kind = fmt::format("{}/{} {}", series.benchmark, series.version, series.metric),
+              .what = {}};
+    std::string size;
+    // By name: a host and a device need not list them in the same order.
+    std::map<std::string, std::string> words;
+    for (const auto& [name, value] : series.parameters) {
+        if (is_way(name, value)) continue;
+        const bool number =
+            std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+        // A number of threads or ranks is another machine, not another size of the work.
+        if (number && name != "threads" && name != "ranks")
+            words.emplace("size " + name, record::to_string(value));
+        else
+            words.emplace(name, record::to_string(value));
+    }
+    for (const auto& [name, value] : words)
+        (name.starts_with("size ") ? size : item.kind) += fmt::format(" {}={}", name, value);
+    item.what = item.kind + size;
+    if (take == Take::each) item.what += ' ' + series.question;
+    return item;
 }
 
 /// A rate may be of operations of any kind, where a measure takes either.
@@ -79,7 +123,8 @@ public:
                 if (!found_[m][t].machines.empty()) type.coverage += profile_.weights[m].value;
             enough[t] = type.coverage >= least_coverage && type.coverage > 0;
         }
-        // A type without one complete machine would take items away from all others.
+        // A type without one complete machine would take items away from all others, and so would one that was measured
+        // by other work.
         for (bool again = true; again;) {
             compare(enough);
             again = false;
@@ -88,6 +133,7 @@ public:
                     enough[t] = false;
                     again = true;
                 }
+            if (!again) again = drop_strangers(enough, least_coverage);
         }
         for (std::size_t t = 0; t < enough.size(); ++t) scores_.types[t].ranked = enough[t];
         return std::move(scores_);
@@ -129,6 +175,37 @@ private:
         return types_[runs_.runs[seen.run].machine];
     }
 
+    /// Where ranked types have less than `least` of the weight in common: takes out those that share least with the others,
+    /// all of them where several do, since none is then more at home than another.
+    bool drop_strangers(std::vector<bool>& ranked, double least) {
+        constexpr double rounding = 1e-9;
+        if (std::ranges::count(ranked, true) < 2 || scores_.coverage >= least - rounding)
+            return false;
+        std::vector<double> shares(ranked.size());
+        for (std::size_t m = 0; m < found_.size(); ++m) {
+            std::map<Item, std::size_t> types; // that have it
+            for (std::size_t t = 0; t < ranked.size(); ++t)
+                if (ranked[t])
+                    for (const auto& item : found_[m][t].items()) ++types[item];
+            for (std::size_t t = 0; t < ranked.size(); ++t) {
+                std::size_t most = 1; // itself
+                if (ranked[t])
+                    for (const auto& item : found_[m][t].items())
+                        most = std::max(most, types[item]);
+                shares[t] += profile_.weights[m].value * static_cast<double>(most - 1);
+            }
+        }
+        double lowest = std::numeric_limits<double>::infinity();
+        for (std::size_t t = 0; t < ranked.size(); ++t)
+            if (ranked[t]) lowest = std::min(lowest, shares[t]);
+        for (std::size_t t = 0; t < ranked.size(); ++t)
+            if (ranked[t] && shares[t] <= lowest + rounding) {
+                ranked[t] = false;
+                scores_.types[t].in_common = scores_.coverage;
+            }
+        return true;
+    }
+
     Result<void> gather(const Measure& measure) {
         found_.emplace_back(scores_.types.size());
         fits_any_.push_back(false);
@@ -164,12 +241,14 @@ private:
             mark_multiplied(measure);
         }
         if (measure.take == Take::best)
-            for (const auto& found : found_.back())
-                if (found.units.size() > 1)
+            for (const auto& found : found_.back()) {
+                std::set<std::string> units;
+                for (const auto& [item, unit] : found.units) units.insert(unit);
+                if (units.size() > 1)
                     return fail(fmt::format("measure \"{}\" takes the best of test items in {}; "
                                             "narrow it to one unit, or take each",
-                                            measure.id,
-                                            list_of({found.units.begin(), found.units.end()}, 4)));
+                                            measure.id, list_of({units.begin(), units.end()}, 4)));
+            }
         return {};
     }
 
@@ -190,6 +269,7 @@ private:
              const std::vector<bool>& of_team) {
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const Observation*>> cases;
         for (const auto* seen : all) cases[{seen->run, seen->series}].push_back(seen);
+        std::map<std::uint32_t, Item> known; // by series
         for (const auto& [key, devices] : cases) {
             const auto& first = *devices.front();
             const auto& series = runs_.series[first.series];
@@ -199,7 +279,8 @@ private:
             if (!series.higher_is_better) log = -log;
             if (measure.per_device && series.place != "host" && series.higher_is_better)
                 log += std::log(std::max(1.0, devices_of(first)));
-            const Item item = measure.take == Take::best ? "" : series.question;
+            auto& item = known[first.series];
+            if (item.kind.empty()) item = item_of(series, measure.take);
             const auto& machine = runs_.machines[runs_.runs[first.run].machine].id;
             for (const auto t : types_of(first)) {
                 if (of_team[first.series] && nodes_of(first, runs_) != scores_.types[t].nodes)
@@ -207,8 +288,8 @@ private:
                 auto& found = found_.back()[t];
                 const auto [at, is_new] = found.machines[machine][item].try_emplace(first.run, log);
                 if (!is_new) at->second = std::max(at->second, log);
-                found.series.insert(name_of(series));
-                found.units.insert(unit_of(series));
+                found.series[item].insert(name_of(series));
+                found.units.emplace(item, unit_of(series));
                 if (series.place != "host") found.on_device = true;
             }
         }
@@ -228,28 +309,61 @@ private:
                               .weight = profile_.weights[m].value,
                               .found = fits_any_[m]};
             std::optional<std::set<Item>> shared;
-            std::set<std::string> units;
             for (std::size_t t = 0; t < ranked.size(); ++t) {
-                const auto& found = found_[m][t];
                 if (!ranked[t]) continue;
-                const auto items = found.items();
-                if (!shared)
-                    shared = items;
-                else
-                    std::erase_if(*shared, [&](const Item& i) { return !items.contains(i); });
-                units.insert(found.units.begin(), found.units.end());
+                const auto& found = found_[m][t];
+                if (!shared) shared = found.items();
+                std::erase_if(*shared, [&](const Item& i) { return !found.series.contains(i); });
                 compared.multiplied |= found.multiplied;
-                if (compared.series.empty())
-                    compared.series.assign(found.series.begin(), found.series.end());
             }
-            compared.counts = shared && !shared->empty();
-            if (units.size() == 1) compared.unit = *units.begin();
+            common.push_back(of_one_kind(shared.value_or(std::set<Item>{}), m, ranked));
+            describe(compared, common.back(), m, ranked);
             if (compared.counts) scores_.coverage += compared.weight;
-            common.push_back(shared.value_or(std::set<Item>{}));
             scores_.measures.push_back(std::move(compared));
         }
         for (std::size_t t = 0; t < ranked.size(); ++t)
             if (ranked[t]) machines(t, common);
+    }
+
+    /// Of the items that all types have: those of the kind at which they are fastest.
+    std::set<Item> of_one_kind(std::set<Item> shared, std::size_t m,
+                               const std::vector<bool>& ranked) const {
+        std::map<std::string, std::pair<double, double>> kinds; // sum of logarithms, their number
+        for (std::size_t t = 0; t < ranked.size(); ++t)
+            if (ranked[t])
+                for (const auto& [id, items] : found_[m][t].machines)
+                    for (const auto& [item, runs] : items)
+                        if (shared.contains(item))
+                            for (const auto& [run, log] : runs) {
+                                kinds[item.kind].first += log;
+                                kinds[item.kind].second += 1;
+                            }
+        const auto fastest = std::ranges::max_element(
+            kinds, {}, [](const auto& kind) { return kind.second.first / kind.second.second; });
+        std::erase_if(shared, [&](const Item& item) { return item.kind != fastest->first; });
+        return shared;
+    }
+
+    void describe(Compared& compared, const std::set<Item>& common, std::size_t m,
+                  const std::vector<bool>& ranked) const {
+        compared.counts = !common.empty();
+        std::set<std::string> own;
+        std::set<std::string> left_out;
+        std::set<std::string> units;
+        for (std::size_t t = 0; t < ranked.size(); ++t) {
+            if (!ranked[t]) continue;
+            const bool first = own.empty();
+            for (const auto& [item, names] : found_[m][t].series)
+                if (!common.contains(item)) {
+                    left_out.insert(names.begin(), names.end());
+                } else {
+                    units.insert(found_[m][t].units.at(item));
+                    if (first) own.insert(names.begin(), names.end());
+                }
+        }
+        compared.series.assign(own.begin(), own.end());
+        compared.left_out.assign(left_out.begin(), left_out.end());
+        if (units.size() == 1) compared.unit = *units.begin();
     }
 
     void machines(std::size_t t, const std::vector<std::set<Item>>& common) {

@@ -37,8 +37,9 @@ std::string chance(double probability) {
     if (probability < least) return say<text::procure::under>("0.1%");
     return fmt::format("{:.3g}%", 100 * probability);
 }
-Cell chance_cell(double probability) {
-    return {.text = chance(probability), .number = probability, .unit = unit_p};
+Cell chance_cell(std::optional<double> probability) {
+    if (!probability) return {.text = say<text::procure::provisional_cell>(), .tone = Tone::weak};
+    return {.text = chance(*probability), .number = probability, .unit = unit_p};
 }
 Column numeric(std::string title, std::uint8_t rank) {
     return {.title = std::move(title), .numeric = true, .rank = rank};
@@ -53,6 +54,10 @@ double View::value_of(const RankedOffer& offer) const {
 }
 double View::half(const RankedOffer& offer) const {
     return stats::half_width(ranking.types[best().type], ranking.types[offer.type], ranking.spread);
+}
+bool View::has_interval(const RankedOffer& offer) const {
+    return offer.type != best().type && machines(offer) >= stats::sure_machines &&
+           machines(best()) >= stats::sure_machines;
 }
 std::size_t View::machines(const RankedOffer& offer) const {
     return ranking.scores.types[offer.type].machines.size();

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ std::string times(double ratio);
 /// "93%"; of so many draws: neither sure nor impossible.
 std::string chance(double probability);
 document::Cell ratio_cell(double ratio);
-document::Cell chance_cell(double probability);
+/// Of a provisional ranking, which has none, the word.
+document::Cell chance_cell(std::optional<double> probability);
 document::Cell percent_cell(double share);
 document::Column numeric(std::string title, std::uint8_t rank = 0);
 document::Fact fact_of(const char* key, std::string name, std::string text,
@@ -35,6 +37,8 @@ struct View {
     double value_of(const RankedOffer& offer) const;
     /// Of the interval of that, as a logarithm.
     double half(const RankedOffer& offer) const;
+    /// It is of another type than the best, and enough machines of both were measured.
+    bool has_interval(const RankedOffer& offer) const;
     std::size_t machines(const RankedOffer& offer) const;
     std::string money(double value) const;
     document::Cell money_cell(double value) const;
@@ -50,6 +54,8 @@ struct View {
 document::Chart what_if(const View& view);
 std::vector<document::Table> live_ranking(const View& view);
 
+/// Offers that share a reason, in one line.
+document::Findings unranked(const View& view);
 std::vector<document::Block> risks(const View& view);
 document::Table contract(const Procurement& found);
 document::Table published(const Procurement& found);

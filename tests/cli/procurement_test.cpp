@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/utc.hpp"
 #include "program.hpp"
+#include "record/convert.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,15 +27,29 @@ using ::testing::HasSubstr;
 class Purchase : public ::testing::Test {
 protected:
     /// A run on a machine of that type of the provider "lab".
-    void measure(const std::string& instance) const {
-        auto text = read_whole(ASSAY_SAMPLE, json::Limits{}.bytes).value();
+    void measure(const std::string& instance) const { measure(instance, instance, ASSAY_SAMPLE); }
+    /// `name`: of the machine.
+    void measure(const std::string& instance, const std::string& name,
+                 const std::filesystem::path& sample) const {
+        auto text = read_whole(sample, json::Limits{}.bytes).value();
         auto recorded = json::parse(text, "sample").value();
         recorded["machine"]["provider"] = "lab";
         recorded["machine"]["instance"] = instance;
-        recorded["machine"]["id"] = "m-" + instance;
-        recorded["run"]["id"] = "run-" + instance;
-        std::filesystem::create_directories(folder_.path() / "runs" / instance);
-        folder_.write("runs/" + instance + "/run.json", json::to_text(recorded));
+        recorded["machine"]["id"] = "m-" + name;
+        recorded["run"]["id"] = "run-" + name;
+        if (recorded.contains("digests"))
+            recorded["digests"] = json::encode(record::digests_of(recorded));
+        std::filesystem::create_directories(folder_.path() / "runs" / name);
+        folder_.write("runs/" + name + "/run.json", json::to_text(recorded));
+    }
+    /// Real runs on a host with two cores, and on an H100, as on three machines each.
+    void measure_host_and_gpu() const {
+        const auto samples = std::filesystem::path{ASSAY_SAMPLE}.parent_path();
+        for (const auto* number : {"1", "2", "3"}) {
+            measure("host", std::string{"host-"} + number,
+                    samples / "procurement" / "epyc-2cores-quick.json");
+            measure("gpu", std::string{"gpu-"} + number, samples / "h100-80gb-quick.json");
+        }
     }
     std::string file(const std::string& name, const std::string& text) const {
         return folder_.write(name, text).string();
@@ -172,6 +187,33 @@ TEST_F(Purchase, ProfilesMustMeanSomething) {
                      (folder_.path() / "mine.json").string()})
                     .output,
                 HasSubstr("no result of any run has benchmark=gem.*"));
+}
+
+TEST_F(Purchase, NeverRecommendsAHostForTraining) {
+    measure_host_and_gpu();
+    const auto path = offers("lab,host,on_demand,0.09,USD," + today_ + ",2,,,\n" +
+                             "lab,gpu,on_demand,3,USD," + today_ + ",,,H100,1\n");
+    const std::vector<std::string> words{"--offers", path, "--profile", "training"};
+    auto json_words = words;
+    json_words.emplace_back("--json");
+    const auto json = buy(json_words);
+    EXPECT_EQ(json.code, 3);
+    const auto ranking = parsed(json)["ranking"];
+    EXPECT_EQ(ranking["recommends"], false);
+    EXPECT_TRUE(ranking["offers"].empty()) << "they have memory bandwidth in common and no more";
+    for (const auto& one : ranking["unranked"]) EXPECT_EQ(one["why"], "not_alike") << one["offer"];
+    EXPECT_THAT(buy(words).output, HasSubstr("the types were measured at different work"));
+}
+
+TEST_F(Purchase, OneGpuIsNotPricedAsTheEightPromised) {
+    measure_host_and_gpu();
+    const auto path = offers("lab,host,on_demand,0.09,USD," + today_ + ",2,,,\n" +
+                             "lab,gpu,on_demand,24,USD," + today_ + ",,,H100,8\n");
+    const std::vector<std::string> words{"--offers", path, "--profile", "training"};
+    const auto outcome = buy(words);
+    EXPECT_EQ(outcome.code, 3) << "the host alone has nothing to be compared with";
+    EXPECT_THAT(outcome.output, HasSubstr("Not ranked: lab gpu: GPUs promised 8, found 1."));
+    EXPECT_THAT(outcome.output, testing::Not(HasSubstr("99.9%")));
 }
 
 TEST_F(Purchase, ALongBillIsReadInOneGo) {

@@ -121,7 +121,7 @@ Figure equal_offers(const Design& design, const Purchases& how, std::string note
 
 /// Of probabilities that are printed: how many are right?
 std::vector<Figure> printed(std::size_t types, double apart, const Purchases& how) {
-    constexpr std::size_t least = 2;
+    constexpr std::size_t least = stats::sure_machines; // fewer have no probability
     constexpr std::size_t most = 10;
     std::deque<Market> markets; // they refer to themselves
     for (std::size_t n = least; n <= most; ++n)
@@ -133,7 +133,7 @@ std::vector<Figure> printed(std::size_t types, double apart, const Purchases& ho
         auto& market = markets[i % markets.size()];
         const auto truth = market.types(apart);
         const auto ranking = market.ranked(truth);
-        const double best = ranking.offers.front().best;
+        const double best = ranking.offers.front().best.value_or(0);
         if (best < 0.85 || best > 0.95) continue;
         ++count;
         said += best;

@@ -14,7 +14,7 @@ export interface Place {
   choice: RankedChoice;
   hour: number;
   value: number; // beside the best
-  best: number; // probability
+  best: number | null; // probability; null: too few machines, or one type alone
 }
 
 /** Numbers that look random, the same each time: mulberry32, and by pairs the normal distribution (Box, Muller 1958). */
@@ -50,6 +50,7 @@ class Random {
 }
 
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const sureMachines = 3; // of each type, as stats::sure_machines: fewer show no spread
 const mostDraws = 1e6; // over all types: a changed price is answered at once
 
 export function place(data: RankingChart): Place[] {
@@ -75,7 +76,9 @@ export function place(data: RankingChart): Place[] {
     if (other === undefined || (hours[index] as number) < (hours[other] as number)) drawn.set(one.type, index);
   });
   const each = [...drawn.values()].map((index) => ({ index, middle: middles[index] as number, error: deviation / Math.sqrt((scores[data.choices[index]?.type ?? 0] as number[]).length) }));
-  const draws = Math.min(10000, Math.ceil(mostDraws / Math.max(1, each.length)));
+  // A type in the data has a choice.
+  const unknown = scores.length < 2 || scores.some((machines) => machines.length < sureMachines);
+  const draws = unknown ? 0 : Math.min(10000, Math.ceil(mostDraws / Math.max(1, each.length)));
   const wins = data.choices.map(() => 0);
   const random = new Random();
   for (let i = 0; i < draws; ++i) {
@@ -90,11 +93,11 @@ export function place(data: RankingChart): Place[] {
   }
   const top = Math.max(...middles);
   return data.choices
-    .map((choice, index) => ({ choice, hour: hours[index] as number, value: Math.exp((middles[index] as number) - top), best: (wins[index] as number) / draws }))
+    .map((choice, index) => ({ choice, hour: hours[index] as number, value: Math.exp((middles[index] as number) - top), best: unknown ? null : (wins[index] as number) / draws }))
     .sort((a, b) => b.value - a.value);
 }
 
-const chance = (share: number): string => (share > 0.9995 ? "> 99.9%" : share < 0.0005 ? "< 0.1%" : percent(share));
+const chance = (share: number | null): string => (share === null ? "–" : share > 0.9995 ? "> 99.9%" : share < 0.0005 ? "< 0.1%" : percent(share));
 const mostBars = 20;
 const mostPrices = 40; // of the best offers can be changed: nobody types a thousand
 
@@ -103,10 +106,12 @@ export function ranking(given: RankingChart, changed: () => void): Spec {
   let known: Place[] | null = null; // when somebody looks: it takes a tenth of a second
   const places = (): Place[] => (known ??= place(data));
   const says = h("p", { class: "leader", "aria-live": "polite" });
-  const shows = (one: Place): string => `${ratio(one.value)}, ${chance(one.best)}`;
+  const shows = (one: Place): string => (one.best === null ? ratio(one.value) : `${ratio(one.value)}, ${chance(one.best)}`);
   const tell = (): void => {
     const leader = places()[0];
-    says.textContent = leader ? t("leads", leader.choice.label, chance(leader.best)) : "";
+    // One type alone leads nobody.
+    if (!leader || data.types.length < 2) says.textContent = "";
+    else says.textContent = leader.best === null ? t("leads_provisionally", leader.choice.label) : t("leads", leader.choice.label, chance(leader.best));
   };
   const again = (): void => {
     const start = performance.now();

@@ -43,12 +43,77 @@ TEST(ProcurementDocument, SaysFirstWhatToBuyAndHowSureThatIs) {
     EXPECT_THAT(facts[4].text, HasSubstr("nothing"));
 }
 
-TEST(ProcurementDocument, IsNotSureOfOneMachine) {
-    auto market = two_types(1);
-    const auto text = markdown(market.procurement({offer("x", "1"), offer("y", "1")}));
-    EXPECT_THAT(text, HasSubstr("on too few machines to be sure"));
-    EXPECT_THAT(text, HasSubstr("x was measured on 1 machine"));
+TEST(ProcurementDocument, IsProvisionalBelowThreeMachines) {
+    auto market = two_types(2);
+    const auto found = market.procurement({offer("x", "1"), offer("y", "1")});
+    const auto document = make_document(found);
+    EXPECT_THAT(document.verdict, HasSubstr("Provisional: aws x (on demand) gives 2.1"));
+    EXPECT_EQ(document.tone, document::Tone::weak);
+    const auto text = markdown(found);
+    EXPECT_THAT(text, HasSubstr("x was measured on 2 machines"));
     EXPECT_THAT(text, HasSubstr("measure three or more"));
+    EXPECT_THAT(text, Not(HasSubstr("99.9%")));
+    EXPECT_THAT(text, Not(HasSubstr("Recommended")));
+    const auto json = json::parse(to_json(found), "report").value();
+    EXPECT_TRUE(json["ranking"]["provisional"].get<bool>());
+    for (const auto& one : json["ranking"]["offers"]) {
+        EXPECT_TRUE(one["probability_best"].is_null());
+        EXPECT_TRUE(one["next_machine"].is_null());
+    }
+    EXPECT_TRUE(json["ranking"]["difference"]["probability"].is_null());
+    EXPECT_EQ(test::broken(to_json(found), "procurement"), "");
+}
+
+TEST(ProcurementDocument, RecommendsNothingWithOneCandidate) {
+    auto market = two_types(3);
+    const auto found = market.procurement({offer("x", "1"), offer("z", "1")});
+    EXPECT_THAT(make_document(found).verdict, HasSubstr("there is nothing to compare it with"));
+    EXPECT_THAT(markdown(found), Not(HasSubstr("Recommended")));
+    EXPECT_THAT(to_json(found), HasSubstr("\"recommends\": false"));
+    EXPECT_EQ(test::broken(to_json(found), "procurement"), "");
+}
+
+TEST(ProcurementDocument, SaysFirstThatMachinesAreNotThosePromised) {
+    auto market = two_types(3);
+    for (auto& machine : market.runs().machines) machine.devices.resize(1);
+    market.machine("z", 1, 1);
+    auto eight = offer("x", "8");
+    eight.gpus = 8;
+    auto reserved = eight;
+    reserved.tariff = Tariff::reserved_1y;
+    const auto found = market.procurement({eight, reserved, offer("y", "1"), offer("z", "1")});
+    const auto document = make_document(found);
+    EXPECT_THAT(
+        document.verdict,
+        testing::StartsWith("Not ranked: aws x: GPUs promised 8, found 1. Provisional: aws y"));
+    EXPECT_EQ(document.tone, document::Tone::weak);
+    EXPECT_THAT(markdown(found), HasSubstr("machines of this type are not those promised"));
+    const auto json = json::parse(to_json(found), "report").value();
+    EXPECT_EQ(json["ranking"]["unranked"][0]["promise"]["measured"], 1);
+    EXPECT_EQ(test::broken(to_json(found), "procurement"), "");
+}
+
+TEST(ProcurementDocument, SaysThatTypesWereMeasuredByDifferentWork) {
+    Market market;
+    auto small = Market::series("a");
+    auto large = Market::series("a");
+    large.parameters = {{"size", std::int64_t{8192}}};
+    market.maker.observe(market.machine("x", 0, 10), small, {100});
+    market.maker.observe(market.machine("y", 0, 10), large, {200});
+    market.profiles().profiles[0].weights = {{"a", 0.75}, {"b", 0.25}};
+    const auto found = market.procurement({offer("x", "1"), offer("y", "1")});
+    EXPECT_THAT(make_document(found).verdict, HasSubstr("were measured at different work"));
+    EXPECT_THAT(markdown(found), HasSubstr("25% of the profile is in common"));
+    EXPECT_EQ(test::broken(to_json(found), "procurement"), "");
+}
+
+TEST(ProcurementDocument, NamesWhatWasLeftOutOfAMeasure) {
+    auto market = two_types(3);
+    auto large = Market::series("a");
+    large.parameters = {{"size", std::int64_t{8192}}};
+    market.maker.observe(0, large, {9e9});
+    EXPECT_THAT(markdown(market.procurement({offer("x", "1"), offer("y", "1")})),
+                HasSubstr("not counted, since not all types have it"));
 }
 
 TEST(ProcurementDocument, WithoutAnythingToRankSaysWhatIsMissing) {
@@ -70,6 +135,7 @@ TEST(ProcurementDocument, HoldsPromisesAgainstMachines) {
     EXPECT_FALSE(found.promises[0].kept());
     EXPECT_FALSE(found.promises[1].measured); // nobody measured the network
     EXPECT_THAT(markdown(found), HasSubstr("physical cores promised 64, found 32"));
+    EXPECT_EQ(found.ranking.offers.size(), 1U) << "the other is not ranked";
 }
 
 TEST(ProcurementDocument, PromisesThatNoRunCanFindAreNotKept) {

@@ -44,15 +44,106 @@ TEST(OfferRanking, IsByScoreForTheMoney) {
     EXPECT_EQ(ranking.currency, "USD");
 }
 
-TEST(OfferRanking, OneMachineATypeIsNeverSure) {
-    Market market;
-    market.machine("x", 4000, 10);
-    market.machine("y", 100, 10);
-    const auto few = market.ranking({offer("x", "1"), offer("y", "1")});
-    EXPECT_GT(few.above, 0.999);
-    EXPECT_FALSE(few.sure);
-    auto three = market_of(3);
-    EXPECT_TRUE(three.ranking({offer("x", "1"), offer("y", "5")}).sure);
+TEST(OfferRanking, GivesNoProbabilityBelowThreeMachinesOfAType) {
+    for (const int machines : {1, 2}) {
+        auto market = market_of(machines);
+        const auto few = market.ranking({offer("x", "1"), offer("y", "50")});
+        EXPECT_TRUE(few.provisional);
+        EXPECT_FALSE(few.sure);
+        EXPECT_FALSE(few.above);
+        for (const auto& one : few.offers) {
+            EXPECT_FALSE(one.best);
+            EXPECT_FALSE(one.next);
+        }
+    }
+    auto market = market_of(3);
+    const auto three = market.ranking({offer("x", "1"), offer("y", "5")});
+    EXPECT_FALSE(three.provisional);
+    EXPECT_TRUE(three.sure);
+    EXPECT_GT(three.above.value(), 0.999);
+    EXPECT_GT(three.offers[0].best.value(), 0.999);
+}
+
+TEST(OfferRanking, OneTypeOfFewMachinesMakesTheRankingProvisional) {
+    auto market = market_of(3);
+    market.machine("z", 1, 1);
+    const auto ranking = market.ranking({offer("x", "1"), offer("y", "5"), offer("z", "9")});
+    EXPECT_TRUE(ranking.provisional);
+    EXPECT_FALSE(ranking.offers[0].best);
+    EXPECT_TRUE(ranking.offers[0].next)
+        << "three machines of its own type show what a fourth may do";
+    EXPECT_FALSE(ranking.offers[2].next);
+}
+
+TEST(OfferRanking, RecommendsNothingWithoutAnotherType) {
+    auto market = market_of(3);
+    const auto alone =
+        market.ranking({offer("x", "1"), offer("x", "0.6", Tariff::reserved_1y), offer("z", "1")});
+    EXPECT_EQ(alone.offers.size(), 2U);
+    EXPECT_FALSE(alone.recommends());
+    EXPECT_FALSE(alone.sure);
+    EXPECT_FALSE(alone.offers[0].best);
+    EXPECT_TRUE(market.ranking({offer("x", "1"), offer("y", "1")}).recommends());
+}
+
+TEST(OfferRanking, LeavesOutOffersWhoseMachinesHaveOtherCounts) {
+    auto market = market_of(3);
+    for (auto& machine : market.runs().machines) {
+        machine.devices.resize(1);
+        machine.threads = 16;
+        machine.cores = 8;
+        machine.memory_bytes = std::int64_t{61} << 30U;
+    }
+    auto eight = offer("x", "8");
+    eight.gpus = 8;
+    const auto few = market.ranking({eight, offer("y", "9")});
+    EXPECT_THAT(order(few), ElementsAre("y on_demand"));
+    const auto* const left = unranked(few, "x on_demand");
+    ASSERT_NE(left, nullptr);
+    EXPECT_EQ(left->why, Unranked::broken_promise);
+    EXPECT_EQ(left->broken.value().code, "gpus");
+    EXPECT_EQ(left->broken->promised, 8);
+    EXPECT_EQ(left->broken->measured, 1.0);
+
+    const auto ranks = [&](auto&& promise) {
+        auto x = offer("x", "1");
+        promise(x);
+        return unranked(market.ranking({x, offer("y", "9")}), "x on_demand") == nullptr;
+    };
+    EXPECT_TRUE(ranks([](Offer& x) { x.gpus = 1; }));
+    EXPECT_TRUE(ranks([](Offer& x) { x.gpus = 0.5; })) << "half of a GPU is seen as a device";
+    EXPECT_FALSE(ranks([](Offer& x) { x.gpus = 0; })) << "a GPU too many is another type";
+    EXPECT_TRUE(ranks([](Offer& x) { x.vcpus = 16; }));
+    EXPECT_FALSE(ranks([](Offer& x) { x.vcpus = 17; }));
+    EXPECT_FALSE(ranks([](Offer& x) { x.cores = 16; })) << "threads, taken for cores";
+    EXPECT_TRUE(ranks([](Offer& x) { x.memory_gib = 64; })) << "the firmware has some of it";
+    EXPECT_FALSE(ranks([](Offer& x) { x.memory_gib = 128; }));
+}
+
+TEST(OfferRanking, OneNodeThatLacksAGpuLeavesOutItsOffer) {
+    auto market = market_of(3);
+    for (auto& machine : market.runs().machines) machine.devices.resize(8);
+    market.runs().machines[2].devices.resize(7); // the second x
+    auto x = offer("x", "1");
+    x.gpus = 8;
+    EXPECT_EQ(unranked(market.ranking({x, offer("y", "1")}), x.id)->broken.value().measured, 7.0);
+}
+
+TEST(OfferRanking, GpusOfATypeAreTheCataloguesWhereTheOfferNamesNone) {
+    auto market = market_of(1);
+    datasheet::Hardware hardware;
+    hardware.providers.push_back({.id = "aws", .name = "Amazon Web Services", .aliases = {}});
+    auto& type = hardware.instances.emplace_back();
+    type.provider = "aws";
+    type.type = "x";
+    type.gpus = 8;
+    const auto broken =
+        broken_promises({offer("x", "1"), offer("y", "1")}, market.runs(), &hardware);
+    ASSERT_EQ(broken.size(), 2U);
+    ASSERT_TRUE(broken[0]);
+    EXPECT_EQ(broken[0]->promised, 8);
+    EXPECT_EQ(broken[0]->measured, 0.0);
+    EXPECT_FALSE(broken[1]);
 }
 
 TEST(OfferRanking, OfOneTypeTheCheapestIsBestAndTheRunnerUpIsAnother) {

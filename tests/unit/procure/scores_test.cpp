@@ -63,6 +63,109 @@ TEST(Scores, AMachineThatLacksWhatItsTypeHasIsLeftOut) {
     EXPECT_EQ(scores.types[0].partial, 1U);
 }
 
+/// Of the first benchmark, in that precision and size.
+Series work(const std::string& precision, std::int64_t size, const std::string& place = "host") {
+    auto series = test::series_of("a.rate", place == "host" ? "lib" : "cudalib",
+                                  {{"precision", precision}, {"size", size}}, "flop_rate");
+    series.place = place;
+    series.question = precision + std::to_string(size) + place;
+    return series;
+}
+/// Its measure has all of the weight.
+Market of_works() {
+    Market market;
+    market.profiles().profiles[0].weights = {{"a", 1}};
+    return market;
+}
+
+TEST(Scores, AnotherPrecisionIsNotTheSameWork) {
+    auto market = of_works();
+    const auto host = market.machine("x", 0, 0);
+    const auto gpu = market.machine("y", 0, 0);
+    market.maker.observe(host, work("fp64", 64), {100});
+    market.maker.observe(gpu, work("fp32", 256, "cuda"), {17400});
+    const auto apart = market.scores(two);
+    EXPECT_FALSE(apart.types[0].ranked) << "fp64 of 64 cubed is not fp32 of 256 cubed";
+    EXPECT_FALSE(apart.types[1].ranked);
+    EXPECT_EQ(apart.types[0].in_common, 0.0);
+    market.maker.observe(gpu, work("fp64", 64, "cuda"), {800});
+    const auto meet = market.scores(two);
+    EXPECT_DOUBLE_EQ(meet.types[0].machines.at(0).logs[0], std::log(100));
+    EXPECT_DOUBLE_EQ(meet.types[1].machines.at(0).logs[0], std::log(800));
+    ASSERT_EQ(meet.measures[0].left_out.size(), 1U);
+    EXPECT_THAT(meet.measures[0].left_out[0], HasSubstr("fp32"));
+}
+
+TEST(Scores, SizesThatAllHaveAreAveragedAndOthersAreNot) {
+    for (const auto take : {Take::best, Take::each}) {
+        auto market = of_works();
+        market.profiles().measures[0].take = take;
+        const auto x = market.machine("x", 0, 0);
+        const auto y = market.machine("y", 0, 0);
+        for (const std::int64_t size : {1, 2}) {
+            market.maker.observe(x, work("fp64", size), {100.0 * static_cast<double>(size)});
+            market.maker.observe(y, work("fp64", size), {50.0 * static_cast<double>(size)});
+        }
+        market.maker.observe(x, work("fp64", 4), {9e9}); // at which only x is measured
+        const auto scores = market.scores(two);
+        EXPECT_DOUBLE_EQ(scores.types[0].machines.at(0).logs[0], std::log(100 * std::sqrt(2.0)));
+        EXPECT_DOUBLE_EQ(scores.types[1].machines.at(0).logs[0], std::log(50 * std::sqrt(2.0)));
+        EXPECT_EQ(scores.measures[0].series.size(), 2U);
+        ASSERT_EQ(scores.measures[0].left_out.size(), 1U);
+        EXPECT_THAT(scores.measures[0].left_out[0], HasSubstr("size=4"));
+    }
+}
+
+TEST(Scores, PrecisionsThatAllHaveAreNotAveragedTheFastestCounts) {
+    for (const auto take : {Take::best, Take::each}) {
+        auto market = of_works();
+        market.profiles().measures[0].take = take;
+        for (const auto* instance : {"x", "y"}) {
+            const auto run = market.machine(instance, 0, 0);
+            market.maker.observe(run, work("bf16", 8), {400});
+            market.maker.observe(run, work("fp16", 8), {500});
+        }
+        market.maker.observe(0, work("fp8", 8), {9e9}); // x alone
+        const auto scores = market.scores(two);
+        for (const auto& type : scores.types)
+            EXPECT_DOUBLE_EQ(type.machines.at(0).logs[0], std::log(500));
+        EXPECT_EQ(scores.measures[0].left_out.size(), 2U);
+    }
+}
+
+TEST(Scores, WaysOfDoingTheSameWorkMeet) {
+    auto market = of_works();
+    const auto host = market.machine("x", 0, 0);
+    const auto gpu = market.machine("y", 0, 0);
+    auto packed = work("bf16", 8192);
+    packed.parameters.push_back({"threads", std::string{"all"}});
+    packed.parameters.push_back({"weights", std::string{"packed"}});
+    auto device = work("bf16", 8192, "cuda");
+    device.parameters.insert(device.parameters.begin(), {"accumulation", std::string{"exact"}});
+    market.maker.observe(host, packed, {1});
+    market.maker.observe(gpu, device, {700});
+    EXPECT_TRUE(market.scores(two).types[0].ranked);
+    auto one = work("bf16", 8192);
+    one.parameters.push_back({"threads", std::string{"one"}});
+    Market other = of_works();
+    other.maker.observe(other.machine("x", 0, 0), one, {1});
+    other.maker.observe(other.machine("y", 0, 0), device, {700});
+    EXPECT_FALSE(other.scores(two).types[0].ranked) << "one core is not a node";
+}
+
+TEST(Scores, TheTypeThatWasMeasuredByOtherWorkIsLeftOut) {
+    auto market = of_works();
+    for (const auto* instance : {"x", "y"})
+        market.maker.observe(market.machine(instance, 0, 0), work("bf16", 8192, "cuda"), {700});
+    market.maker.observe(market.machine("z", 0, 0), work("bf16", 1024), {1});
+    const auto scores = market.scores({offer("x", "1"), offer("y", "1"), offer("z", "1")});
+    EXPECT_TRUE(scores.types[0].ranked);
+    EXPECT_TRUE(scores.types[1].ranked);
+    EXPECT_FALSE(scores.types[2].ranked);
+    EXPECT_EQ(scores.types[2].in_common, 0.0);
+    EXPECT_DOUBLE_EQ(scores.coverage, 1);
+}
+
 TEST(Scores, RunsOfOneMachineAreOneValueTheirMedian) {
     Market market;
     const auto run = market.machine("x", 100, 10);

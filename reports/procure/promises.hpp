@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What offers promise, and what machines of their types were found to have. An offer whose machines have other counts than
+// it promises is not ranked: its price would be of one machine and its speed of another.
+
+#pragma once
+
+#include "datasheet/hardware.hpp"
+#include "offers/offer.hpp"
+#include "store/collection.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+/// What an offer says a node has, and what machines of its type were found to have.
+struct Promise {
+    std::string offer;
+    std::string_view
+        code; ///< "gpus", "memory", "bandwidth", "availability", ...; in words: promise.json
+    std::string_view unit;
+    double promised = 0;
+    std::optional<double>
+        measured; ///< the least of the machines; of GPUs the count that differs most
+    bool kept() const;
+};
+
+std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collection& runs,
+                                 const datasheet::Hardware* hardware = nullptr);
+
+/// For each offer the first count that machines of its type were found not to have: GPUs (by the catalogue, where the offer
+/// names none), hardware threads, cores or memory.
+std::vector<std::optional<Promise>> broken_promises(const std::vector<Offer>& offers,
+                                                    const Collection& runs,
+                                                    const datasheet::Hardware* hardware = nullptr);
+
+/// "GPUs"
+std::string name_of(const Promise& promise);
+/// "99.95%", "64 GiB", "8"
+std::string amount_of(double value, const Promise& promise);
+
+} // namespace assay::report
