@@ -106,6 +106,11 @@ Result<LineFile> LineFile::open(const std::filesystem::path& path,
     return file;
 }
 
+bool is_being_written(const std::filesystem::path& path) {
+    const Descriptor fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 Result<void> LineFile::add(std::string line) {
     line += '\n';
     if (write_all(descriptor_.get(), line) && ::fdatasync(descriptor_.get()) == 0) {
@@ -220,12 +225,16 @@ Result<std::string> read_whole(const std::filesystem::path& path, std::size_t li
             error.value().fault = Fault::usage;
         return error;
     };
-    // O_NONBLOCK: a named pipe must not hang us.
-    const Descriptor fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (!fd) return unreadable();
-    struct stat facts{};
-    if (::fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
+    const auto not_regular = [&] {
         return fail(fmt::format("cannot read {}: not a regular file", path.string()));
+    };
+    // Opening a device may do something: it is not opened unless it takes the file's place in between. Nor may a named
+    // pipe hang us, or a terminal become ours.
+    struct stat facts{};
+    if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) return not_regular();
+    const Descriptor fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    if (!fd) return unreadable();
+    if (::fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return not_regular();
     const auto too_large = [&] {
         return fail(
             fmt::format("{} is larger than {} bytes, the most that is read", path.string(), limit));

@@ -69,6 +69,9 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
+/// Has a process here it open as a LineFile?
+bool is_being_written(const std::filesystem::path& path);
+
 /// A folder of our own among the temporary ones, gone with all in it when this goes.
 class TemporaryFolder {
 public:

@@ -3,6 +3,12 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 
 namespace assay {
 namespace {
@@ -60,25 +66,97 @@ void add_block(State& state, std::string_view block) {
     for (std::size_t i = 0; i < state.size(); ++i) state[i] += added[i];
 }
 
-} // namespace
+using AddBlocks = void (*)(State& state, std::string_view blocks);
 
-Digest sha256(std::string_view message) {
+void add_blocks(State& state, std::string_view blocks) {
+    for (std::size_t at = 0; at < blocks.size(); at += block_bytes)
+        add_block(state, blocks.substr(at, block_bytes));
+}
+
+#if defined(__x86_64__)
+/// By the instructions of x86: 1.9 GB/s where the code above does 0.3. Every read of ten thousand results checks them.
+__attribute__((target("sha,sse4.1"))) void add_blocks_by_instructions(State& state,
+                                                                      std::string_view blocks) {
+    const __m128i to_big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
+    const auto load = [](const void* from) {
+        return _mm_loadu_si128(static_cast<const __m128i*>(from));
+    };
+    // The instructions want the state as ABEF and CDGH.
+    const __m128i cdab = _mm_shuffle_epi32(load(state.data()), 0xB1);
+    const __m128i efgh = _mm_shuffle_epi32(load(state.data() + 4), 0x1B);
+    __m128i abef = _mm_alignr_epi8(cdab, efgh, 8);
+    __m128i cdgh = _mm_blend_epi16(efgh, cdab, 0xF0);
+    for (; !blocks.empty(); blocks.remove_prefix(block_bytes)) {
+        const __m128i abef_before = abef;
+        const __m128i cdgh_before = cdgh;
+        __m128i w[4]; // NOLINT(modernize-avoid-c-arrays): std::array drops the type's attributes
+        for (std::size_t i = 0; i < 4; ++i)
+            w[i] = _mm_shuffle_epi8(load(blocks.data() + 16 * i), to_big_endian);
+        for (std::size_t t = 0; t < 16; ++t) { // four rounds each
+            __m128i& now = w[t % 4];
+            const __m128i& last = w[(t + 3) % 4];
+            if (t >= 4)
+                now = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(now, w[(t + 1) % 4]),
+                                                         _mm_alignr_epi8(last, w[(t + 2) % 4], 4)),
+                                           last);
+            const __m128i sum = _mm_add_epi32(now, load(round_constants.data() + 4 * t));
+            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0E));
+        }
+        abef = _mm_add_epi32(abef, abef_before);
+        cdgh = _mm_add_epi32(cdgh, cdgh_before);
+    }
+    const __m128i feba = _mm_shuffle_epi32(abef, 0x1B);
+    const __m128i dchg = _mm_shuffle_epi32(cdgh, 0xB1);
+    const __m128i dcba = _mm_blend_epi16(feba, dchg, 0xF0);
+    const __m128i hgfe = _mm_alignr_epi8(dchg, feba, 8);
+    std::memcpy(state.data(), &dcba, sizeof dcba);
+    std::memcpy(state.data() + 4, &hgfe, sizeof hgfe);
+}
+
+bool has_instructions() {
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    constexpr unsigned of_sha = 1U << 29U; // leaf 7, EBX
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_SSE4_1) == 0) return false;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & of_sha) != 0;
+}
+#endif
+
+AddBlocks fastest() {
+#if defined(__x86_64__)
+    if (has_instructions()) return &add_blocks_by_instructions;
+#endif
+    return &add_blocks;
+}
+
+Digest digest_by(AddBlocks add, std::string_view message) {
+    State state = initial;
+    const auto whole = message.size() / block_bytes * block_bytes;
+    add(state, message.substr(0, whole));
     // 5.1.1: a one bit, zeros, and the length in bits, to a whole number of blocks.
-    std::string padded{message};
+    std::string padded{message.substr(whole)};
     padded += '\x80';
     while (padded.size() % block_bytes != block_bytes - 8) padded += '\0';
     const std::uint64_t bits = std::uint64_t{message.size()} * 8;
     for (int shift = 56; shift >= 0; shift -= 8)
         padded += static_cast<char>((bits >> shift) & 0xFFU);
-
-    State state = initial;
-    for (std::size_t at = 0; at < padded.size(); at += block_bytes)
-        add_block(state, std::string_view{padded}.substr(at, block_bytes));
+    add(state, padded);
     Digest digest{};
     for (std::size_t i = 0; i < digest.size(); ++i)
         digest[i] = static_cast<std::uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
     return digest;
 }
+
+} // namespace
+
+Digest sha256(std::string_view message) {
+    static const AddBlocks add = fastest();
+    return digest_by(add, message);
+}
+Digest sha256_anywhere(std::string_view message) { return digest_by(&add_blocks, message); }
 
 Digest hmac_sha256(std::string_view key, std::string_view message) {
     const auto text_of = [](const Digest& digest) {

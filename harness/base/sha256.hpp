@@ -14,6 +14,8 @@ namespace assay {
 
 using Digest = std::array<std::uint8_t, 32>;
 Digest sha256(std::string_view message);
+/// The same on a processor without instructions for it.
+Digest sha256_anywhere(std::string_view message);
 Digest hmac_sha256(std::string_view key, std::string_view message);
 std::string to_hex(const Digest& digest);
 

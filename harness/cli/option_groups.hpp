@@ -8,10 +8,15 @@
 #include "base/file.hpp"
 #include "base/quantity.hpp"
 #include "plan/groups.hpp"
+#include "record/model.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -116,6 +121,82 @@ void add_soak(App& verb, std::optional<double>& seconds) {
     option->type_name("TIME");
     for (const char* other : {"--budget", "--replicas", "--interleave", "--while"})
         option->excludes(verb.get_option(other));
+}
+
+// --- the occasion of a run
+
+// Of --tag and --note: what a heading or a file name can hold, and a run's record shows in one place.
+inline constexpr std::size_t longest_tag_key = 40;
+inline constexpr std::size_t longest_tag_value = 200;
+inline constexpr std::size_t most_tags = 32;
+inline constexpr std::size_t longest_note = 1000;
+
+/// Nor the control characters behind ASCII (U+0080 to U+009F), which some terminals obey.
+inline bool is_printable(std::string_view text) {
+    const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+    const auto is_late = [](unsigned char a, unsigned char b) {
+        return a == 0xc2 && b >= 0x80 && b < 0xa0;
+    };
+    return std::ranges::none_of(text, is_control) &&
+           std::ranges::adjacent_find(text, is_late) == text.end();
+}
+
+/// Of names that a record keeps; what CLI11 shows where it is not empty.
+inline std::string why_no_name(const std::string& text) {
+    return !text.empty() && text.size() <= longest_tag_value && is_printable(text)
+               ? ""
+               : fmt::format("expected 1 to {} bytes without control characters",
+                             longest_tag_value);
+}
+
+template <class Problem>
+void add_tag(record::Values& tags, const std::string& text) {
+    const auto wrong = [&](const std::string& what) {
+        throw Problem("--tag", fmt::format("\"{}\": {}", text, what));
+    };
+    const auto equals = text.find('=');
+    if (equals == text.npos) wrong("expected KEY=VALUE, as in rack=b7");
+    const auto key = text.substr(0, equals);
+    const auto value = text.substr(equals + 1);
+    const auto fits = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    };
+    if (key.empty() || key.size() > longest_tag_key || !std::ranges::all_of(key, fits))
+        wrong(fmt::format("the key must be 1 to {} of a-z, 0-9, _, . and -", longest_tag_key));
+    if (value.empty() || value.size() > longest_tag_value || !is_printable(value))
+        wrong(fmt::format("the value must be 1 to {} bytes without control characters",
+                          longest_tag_value));
+    if (record::find(tags, key) != nullptr) wrong("the key is given twice");
+    if (tags.size() == most_tags) wrong(fmt::format("at most {} tags", most_tags));
+    tags.push_back({key, value});
+}
+
+/// What a run knows of its occasion.
+template <class App, class Problem>
+void add_occasion(App& verb, std::string& campaign, std::string& note, record::Values& tags) {
+    verb.add_option("--campaign", campaign, "Name of the campaign this run belongs to")
+        ->type_name("NAME")
+        ->check(why_no_name, "")
+        ->capture_default_str();
+    verb.template add_option_function<std::string>(
+            "--note",
+            [&note](const std::string& text) {
+                if (text.empty() || text.size() > longest_note || !is_printable(text))
+                    throw Problem("--note",
+                                  fmt::format("expected 1 to {} bytes without control characters",
+                                              longest_note));
+                note = text;
+            },
+            "A sentence about this run, kept in its record")
+        ->type_name("TEXT");
+    verb.template add_option_function<std::vector<std::string>>(
+            "--tag",
+            [&tags](const std::vector<std::string>& texts) {
+                for (const auto& text : texts) add_tag<Problem>(tags, text);
+            },
+            "What reports group and filter runs by (--column tag.KEY); any number of times")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
 }
 
 } // namespace assay::cli

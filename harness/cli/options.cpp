@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.hpp"
 
+#include "base/console.hpp"
 #include "base/file.hpp"
 #include "base/quantity.hpp"
 #include "base/version.hpp"
@@ -156,78 +157,6 @@ void add_request(CLI::App& verb, Options& o) {
     add_soak<CLI::App, CLI::ValidationError>(verb, o.soak_seconds);
 }
 
-// Of --tag and --note: what a heading or a file name can hold, and a run's record shows in one place.
-constexpr std::size_t longest_tag_key = 40;
-constexpr std::size_t longest_tag_value = 200;
-constexpr std::size_t most_tags = 32;
-constexpr std::size_t longest_note = 1000;
-
-/// Nor the control characters behind ASCII (U+0080 to U+009F), which some terminals obey.
-bool is_printable(std::string_view text) {
-    const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
-    const auto is_late = [](unsigned char a, unsigned char b) {
-        return a == 0xc2 && b >= 0x80 && b < 0xa0;
-    };
-    return std::ranges::none_of(text, is_control) &&
-           std::ranges::adjacent_find(text, is_late) == text.end();
-}
-
-/// Of names that a record keeps; what CLI11 shows where it is not empty.
-std::string why_no_name(const std::string& text) {
-    return !text.empty() && text.size() <= longest_tag_value && is_printable(text)
-               ? ""
-               : fmt::format("expected 1 to {} bytes without control characters",
-                             longest_tag_value);
-}
-
-void add_tag(Options& o, const std::string& text) {
-    const auto wrong = [&](const std::string& what) {
-        throw CLI::ValidationError("--tag", fmt::format("\"{}\": {}", text, what));
-    };
-    const auto equals = text.find('=');
-    if (equals == text.npos) wrong("expected KEY=VALUE, as in rack=b7");
-    const auto key = text.substr(0, equals);
-    const auto value = text.substr(equals + 1);
-    const auto fits = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-    };
-    if (key.empty() || key.size() > longest_tag_key || !std::ranges::all_of(key, fits))
-        wrong(fmt::format("the key must be 1 to {} of a-z, 0-9, _, . and -", longest_tag_key));
-    if (value.empty() || value.size() > longest_tag_value || !is_printable(value))
-        wrong(fmt::format("the value must be 1 to {} bytes without control characters",
-                          longest_tag_value));
-    if (record::find(o.tags, key) != nullptr) wrong("the key is given twice");
-    if (o.tags.size() == most_tags) wrong(fmt::format("at most {} tags", most_tags));
-    o.tags.push_back({key, value});
-}
-
-/// What a run knows of its occasion.
-void add_occasion(CLI::App& verb, Options& o) {
-    verb.add_option("--campaign", o.campaign, "Name of the campaign this run belongs to")
-        ->type_name("NAME")
-        ->check(why_no_name, "")
-        ->capture_default_str();
-    verb.add_option_function<std::string>(
-            "--note",
-            [&o](const std::string& text) {
-                if (text.empty() || text.size() > longest_note || !is_printable(text))
-                    throw CLI::ValidationError(
-                        "--note", fmt::format("expected 1 to {} bytes without control characters",
-                                              longest_note));
-                o.note = text;
-            },
-            "A sentence about this run, kept in its record")
-        ->type_name("TEXT");
-    verb.add_option_function<std::vector<std::string>>(
-            "--tag",
-            [&o](const std::vector<std::string>& texts) {
-                for (const auto& text : texts) add_tag(o, text);
-            },
-            "What reports group and filter runs by (--column tag.KEY); any number of times")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-}
-
 /// "0" is none, in addition to what durations may be.
 double duration_of(const char* option, const std::string& text) {
     if (text == "0") return 0;
@@ -320,13 +249,26 @@ void add_run(CLI::App& verb, Options& o) {
         ->option_text("unstable|disturbed")
         ->delimiter(',')
         ->allow_extra_args(false);
-    add_occasion(verb, o);
+    add_occasion<CLI::App, CLI::ValidationError>(verb, o.campaign, o.note, o.tags);
     for (const auto& [name, to, help] :
          {std::tuple{"--provider", &o.provider, "Cloud provider or owner, if not detected"},
           std::tuple{"--instance", &o.instance, "Instance type, if not detected"},
           std::tuple{"--region", &o.region, "Region of the cloud, if not detected"},
           std::tuple{"--zone", &o.zone, "Zone of the region, if not detected"}})
         verb.add_option(name, *to, help)->type_name("NAME")->check(why_no_name, "");
+    verb.add_option("--node", o.node,
+                    "Name of this node: shown in reports, and tells it from others where hardware "
+                    "says too little (containers, clones of an image); with --hostname the "
+                    "default is the name that Slurm or Kubernetes gives")
+        ->type_name("NAME")
+        ->check(
+            [](const std::string& text) -> std::string {
+                if (machine::is_node_name(text)) return {};
+                return fmt::format("invalid name '{}' (expected 1 to 253 letters, digits, '-', "
+                                   "'_', '.' or ':')",
+                                   plain(text, 100));
+            },
+            "");
     verb.add_option_function<std::vector<std::string>>(
             "--expect",
             [&o](const std::vector<std::string>& texts) {

@@ -45,6 +45,7 @@ struct Options {
     std::string instance;
     std::string region;
     std::string zone;
+    std::string node;
     bool check = false;                        ///< hold the run against limits
     std::vector<std::string> limits;           ///< files, or names of installed ones
     std::string language = "en";               ///< of the report

@@ -98,14 +98,20 @@ std::optional<Reports> write_reports(const std::filesystem::path& file,
     return std::nullopt;
 }
 
-ExitCode check_run(const std::filesystem::path& file, const std::vector<std::string>& limits,
-                   const std::string& language, int output) {
-    std::vector<std::string> arguments{layout().programs / "assay-report", "check", file, "--lang",
+ExitCode check_run(const std::filesystem::path& file, const std::filesystem::path& folder,
+                   const std::vector<std::string>& limits, const std::string& language,
+                   int output) {
+    std::vector<std::string> arguments{layout().programs / "assay-report",
+                                       "check",
+                                       folder,
+                                       "--machine-of",
+                                       file,
+                                       "--lang",
                                        language};
     for (const auto& one : limits) arguments.insert(arguments.end(), {"--limits", one});
     const auto code = code_of_program(std::move(arguments), output);
     if (code) return static_cast<ExitCode>(*code);
-    print_error(fmt::format("assay: warning: no verdict; try `assay check {}`\n", file.string()));
+    print_error(fmt::format("assay: warning: no verdict; try `assay check {}`\n", folder.string()));
     return ExitCode::environment;
 }
 

@@ -34,9 +34,10 @@ struct Reports {
 std::optional<Reports> write_reports(const std::filesystem::path& file,
                                      const std::string& language);
 
-/// Its verdict by these limits on `output`, a descriptor, and the exit code that goes with it.
-ExitCode check_run(const std::filesystem::path& file, const std::vector<std::string>& limits,
-                   const std::string& language, int output);
+/// The verdict on its machine by all runs of its campaign below `folder` and by these limits, on `output`, a descriptor;
+/// and the exit code that goes with it.
+ExitCode check_run(const std::filesystem::path& file, const std::filesystem::path& folder,
+                   const std::vector<std::string>& limits, const std::string& language, int output);
 
 /// A run and its label.
 struct LabelledFile {

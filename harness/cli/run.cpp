@@ -108,6 +108,7 @@ ExitCode run(const Options& options) {
                              .instance = options.instance,
                              .region = options.region,
                              .zone = options.zone,
+                             .node = options.node,
                              .keep_environment = options.keep_environment,
                              .resume = options.resume,
                              .retry = options.retry,
@@ -133,7 +134,7 @@ ExitCode run(const Options& options) {
     const auto code = exit_code(outcome, options.fail_on);
     if (!options.check || !has_verdict(outcome, code)) return code;
     if (!options.json) print("\n");
-    const auto verdict = check_run(outcome.file, options.limits, options.language,
+    const auto verdict = check_run(outcome.file, options.out, options.limits, options.language,
                                    options.json ? STDERR_FILENO : STDOUT_FILENO);
     return verdict == ExitCode::done && !options.fail_on.empty() ? code : verdict;
 }

@@ -69,31 +69,13 @@ private:
     std::set<Key> varying_;
 };
 
-bool has_value(const record::Replica& replica) {
-    return is_measured(replica.status) && replica.seconds;
-}
-
 /// "2 of 5 replicas"; empty where none is missing.
-std::string part_of(const record::Case& c) {
-    const auto planned = record::number(c.reason_values, "planned");
-    const auto measured = std::ranges::count_if(c.replicas, has_value);
-    if (c.status != Status::interrupted || measured == 0) return {};
-    return planned ? fmt::format("{} of {:.0f} replicas", measured, *planned)
-                   : fmt::format("{} replicas", measured);
+std::string part_in_words(const record::Case& c) {
+    const auto part = record::part_of(c);
+    return part ? fmt::format("{} of {} replicas", part->measured, part->planned) : "";
 }
 
-/// A case that was stopped, as what was measured of it says.
-record::Case as_far_as_measured(record::Case c) {
-    if (part_of(c).empty()) return c;
-    std::erase_if(c.replicas, [](const auto& replica) { return !has_value(replica); });
-    c.spread.reset(); // which wants more replicas
-    record::conclude(c, static_cast<int>(c.replicas.size()));
-    return c;
-}
-
-bool is_shown(const record::Case& c) {
-    return c.status != Status::interrupted || !part_of(c).empty();
-}
+bool is_shown(const record::Case& c) { return c.status != Status::interrupted; }
 
 /// Reasons of cases that are not ok, and warnings.
 std::string remarks(const record::Run& run, const Names& names, const Terminal& terminal) {
@@ -101,7 +83,7 @@ std::string remarks(const record::Run& run, const Names& names, const Terminal& 
     for (const auto& c : run.cases) {
         if (!is_shown(c)) continue;
         const auto name = names.of(c);
-        if (c.status != Status::ok && part_of(c).empty())
+        if (c.status != Status::ok)
             out += indented(fmt::format("{} {}: {}", name,
                                         paint(terminal, paint_of(c.status), to_string(c.status)),
                                         c.reason),
@@ -164,8 +146,9 @@ std::string summary_text(const record::Run& run, const Terminal& terminal) {
     for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
     for (const auto& c : run.cases) {
         if (!is_shown(c)) continue;
-        auto row = summary_row(as_far_as_measured(c));
-        if (auto part = part_of(c); !part.empty()) row.status = std::move(part);
+        auto row = summary_row(c);
+        if (auto part = part_in_words(c); !part.empty())
+            row.status = c.status == Status::ok ? std::move(part) : row.status + ", " + part;
         table.add({names.of(c), std::move(row.value), std::move(row.interval),
                    std::move(row.ceiling), paint(terminal, paint_of(c.status), row.status)});
     }

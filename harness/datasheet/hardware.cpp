@@ -479,6 +479,11 @@ std::optional<HardwareEntry> find_hardware(const record::Device& device) {
     return *entry;
 }
 
+const Result<Hardware>& installed_hardware() {
+    static const auto hardware = read_hardware();
+    return hardware;
+}
+
 std::optional<double> pcie_lane_rate(int generation) {
     // GT/s and coding: PCI Express Base Specification 6.0, sections 2.2 and 4.2; 8b/10b, then 128b/130b,
     // then flits of 256 bytes, 14 of them for errors.

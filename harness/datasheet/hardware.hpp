@@ -106,6 +106,9 @@ Result<Hardware> parse_hardware(const std::vector<HardwareText>& files, const js
 /// The installed files, and `over` laid over them in order.
 Result<Hardware> read_hardware(const std::vector<std::string>& over = {});
 
+/// The installed files alone, read once.
+const Result<Hardware>& installed_hardware();
+
 /// By the driver's name for it; of several with that name, the one whose memory is nearest in size.
 /// Null if there is none.
 const HardwareEntry* find_hardware(const Hardware& hardware, const record::Device& device);

@@ -54,7 +54,11 @@ std::vector<Found> describe_all(std::vector<driver::NvmlDevice> whole) {
     for (driver::NvmlDevice& one : whole) {
         auto parts = one.parts();
         add(std::move(one), parts.empty());
-        for (driver::NvmlDevice& part : parts) add(std::move(part), true);
+        const std::string whole = all.back().device.uuid;
+        for (driver::NvmlDevice& part : parts) {
+            add(std::move(part), true);
+            all.back().device.whole_uuid = whole;
+        }
     }
     return all;
 }

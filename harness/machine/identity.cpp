@@ -3,6 +3,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "machine/system.hpp"
+#include "record/same_machine.hpp"
 
 #include <fmt/format.h>
 
@@ -75,12 +76,19 @@ std::string product_uuid(const Files& files) {
     return digits.size() < least_digits ? std::string{} : uuid;
 }
 
+/// What vendors leave in place of a serial number ("0123456789", "xxxxxxxx"), and addresses of virtual devices that have
+/// none ("00:00:00:00:00:00"): equal in many machines.
+bool is_placeholder(std::string_view text) {
+    constexpr std::string_view counted = "01234567890";
+    std::set<char> different;
+    for (const char c : text)
+        if (is_word(c, "")) different.insert(c);
+    return different.size() < 2 || counted.find(text) != counted.npos;
+}
+
 void add(std::vector<record::Serial>& serials, const char* kind, std::string where,
          std::string text) {
-    // Placeholders of several vendors, and addresses of virtual devices that have none.
-    constexpr std::array<std::string_view, 4> nothing = {"0123456789", "00:00:00:00:00:00",
-                                                         "0000:0000:0000:0000", "0"};
-    if (text.empty() || std::ranges::find(nothing, text) != nothing.end()) return;
+    if (is_placeholder(text)) return;
     serials.push_back(
         {.kind = kind, .where = std::move(where), .text = std::move(text), .keyed = {}});
 }
@@ -140,9 +148,21 @@ void identify(const Files& files, std::string_view cloud_instance,
         auto id = id_by(uuid, "product_uuid", machine);
         ways.push_back({.name = "product_uuid", .secret = std::move(uuid), .id = std::move(id)});
     }
-    auto secret = machine_id(files);
-    const char* const name = secret.empty() ? "hardware" : "machine_id";
-    ways.push_back({.name = name, .secret = std::move(secret), .id = id_by_system(files, machine)});
+    const Way last{.name = machine_id(files).empty() ? "hardware" : "machine_id",
+                   .secret = machine_id(files),
+                   .id = id_by_system(files, machine)};
+    // Hardware is alike in many machines, and images are copied with their machine-id: a name that somebody gave, or a
+    // whole device, tells such machines apart.
+    auto weak = machine;
+    weak.id = last.id;
+    weak.identity = {.by = last.name};
+    auto by_devices = record::own_id(weak);
+    weak.identity.node = machine.identity.node;
+    if (!weak.identity.node.empty())
+        ways.push_back({.name = "node", .secret = last.secret, .id = record::own_id(weak)});
+    if (by_devices != last.id)
+        ways.push_back({.name = "devices", .secret = last.secret, .id = std::move(by_devices)});
+    ways.push_back(last);
 
     machine.id = ways.front().id;
     machine.identity.by = ways.front().name;
@@ -150,7 +170,8 @@ void identify(const Files& files, std::string_view cloud_instance,
     // Serial numbers and addresses can be guessed: without a secret their hashes would tell them.
     if (ways.front().secret.empty()) return;
     for (const auto& [kind, where, text, keyed] : serials) {
-        if (kind != "board" && kind != "device" && kind != "network") continue;
+        if (is_placeholder(text) || (kind != "board" && kind != "device" && kind != "network"))
+            continue;
         const auto hash = hmac_sha256(ways.front().secret,
                                       fmt::format("{}\npart\n{}\n{}", application, kind, text));
         machine.identity.parts.push_back(

@@ -171,6 +171,7 @@ record::Machine inspect(const Sources& sources) {
                                 found.software.end());
         std::ranges::move(found.serials, std::back_inserter(serials));
     }
+    machine.identity.node = sources.node;
     identify(files, cloud.instance_id, serials, machine);
     record_serials(std::move(serials), sources.serials, machine);
     return machine;
@@ -183,6 +184,7 @@ record::Machine inspect(const Options& options) {
                     .hypervisor = ask_hypervisor(),
                     .network_firmware = ask_network_firmware};
     sources.serials = options.serials;
+    sources.node = options.node;
     if (options.devices) sources.nvml = driver::nvml_library;
     if (options.core_clock) sources.core_clock_hz = measure_steady_core_clock();
     record::Machine machine = inspect(sources);

@@ -20,6 +20,7 @@ namespace assay::machine {
 
 struct Options {
     bool hostname = false;
+    std::string node; ///< what people call it; empty: nothing
     SerialOptions serials{};
     /// Takes 5 to 20 ms; without it core_clock_hz is unknown.
     bool core_clock = true;
@@ -38,6 +39,7 @@ struct Sources {
     std::optional<double> core_clock_hz;
     std::filesystem::path nvml; ///< library that describes NVIDIA devices; empty: not asked
     SerialOptions serials{};
+    std::string node; ///< what people call the machine
     FirmwareOf network_firmware{};
 };
 record::Machine inspect(const Sources& sources);

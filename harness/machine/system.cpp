@@ -22,11 +22,14 @@ namespace assay::machine {
 namespace {
 
 /// Placeholders that vendors leave in fields, in lower case.
-constexpr std::array<std::string_view, 12> placeholders = {
+constexpr std::array<std::string_view, 15> placeholders = {
     "to be filled by o.e.m.",
     "default string",
     "system product name",
     "system manufacturer",
+    "system serial number",
+    "base board serial number",
+    "chassis serial number",
     "not specified",
     "not applicable",
     "unknown",
@@ -95,6 +98,12 @@ std::string host_name() {
     // The last byte stays zero: a longer name is cut without one.
     return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string{name.data()}
                                                             : std::string{};
+}
+
+bool is_node_name(std::string_view text) {
+    constexpr std::size_t longest = 253; // of a host, RFC 1035
+    return !text.empty() && text.size() <= longest &&
+           std::ranges::all_of(text, [](char c) { return is_word(c, "_-.:"); });
 }
 
 record::NamedList own_software() {

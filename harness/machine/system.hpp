@@ -34,6 +34,8 @@ std::string operating_system(const Files& files); ///< "Debian GNU/Linux 12 (boo
 std::string kernel_release(const Files& files);   ///< "6.1.0-18-amd64"
 std::string architecture();                       ///< "x86_64"
 std::string host_name();
+/// May this name a node? Letters, digits, '-', '_', '.' and ':', as schedulers and lists of nodes write them.
+bool is_node_name(std::string_view text);
 /// Differs between machines, between boots of one, and between networks of one (containers).
 std::string boot_identity();
 
@@ -45,9 +47,11 @@ std::vector<record::Serial> read_serials(const Files& files);
 
 /// Sets id and identity. The id, sixteen hexadecimal digits, is the same on every run and reveals nothing about the
 /// owner: what it is made from cannot be derived from it. The first of these that can be read decides: the id of the
-/// cloud's instance, the firmware's UUID, /etc/machine-id with hardware facts; the others are aliases. Images that are
-/// copied with their machine-id thus stay different machines, and a reinstalled machine stays what it was.
-/// Nothing that comes and goes (memory in use, CPUs taken offline, a lost accelerator, limits, the kernel) may enter.
+/// cloud's instance, the firmware's UUID, the name of the node, /etc/machine-id with hardware facts and a whole device;
+/// the others are aliases. Images that are copied with their machine-id thus stay different machines, and a reinstalled
+/// machine stays what it was.
+/// Nothing that comes and goes (memory in use, CPUs taken offline, limits, the kernel) may enter; a device only where
+/// nothing stronger is known.
 /// Reads of `machine` what cannot change without making it another machine; those members must be filled in.
 void identify(const Files& files, std::string_view cloud_instance,
               const std::vector<record::Serial>& serials, record::Machine& machine);

@@ -6,7 +6,7 @@
 
 #include "base/result.hpp"
 #include "record/model.hpp"
-#include "record/soak_course.hpp"
+#include "record/soak.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -127,8 +127,10 @@ Result<Interleaving> beside(const Catalogue& catalogue, const PlanRequest& reque
     for (std::size_t i = 0; i < of_each.size(); ++i)
         turns.runs.back().plan.cases[i].loads = std::move(of_each[i]);
     for (auto& [plan, variant, pairing] : turns.runs) {
-        finish_plan(plan, request.budget_seconds ? std::optional{*request.budget_seconds / 2}
-                                                 : std::nullopt);
+        finish_plan(plan,
+                    request.budget_seconds ? std::optional{*request.budget_seconds / 2}
+                                           : std::nullopt,
+                    request.machine);
         turns.expected_seconds += plan.expected_seconds;
     }
     std::ranges::move(turns.runs.front().plan.notes, std::back_inserter(turns.notes));

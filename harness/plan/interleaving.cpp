@@ -150,7 +150,7 @@ Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& r
     std::optional<double> budget = request.budget_seconds;
     if (budget) *budget /= static_cast<double>(variants.size());
     for (auto& [plan, variant, pairing] : turns.runs) {
-        finish_plan(plan, budget);
+        finish_plan(plan, budget, request.machine);
         turns.expected_seconds += plan.expected_seconds;
     }
     // Equal in all plans, because their protocols are.

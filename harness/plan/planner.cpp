@@ -12,6 +12,7 @@
 #include "plan/together.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
+#include "record/noise.hpp"
 #include "registry/parameter.hpp"
 #include "registry/selector.hpp"
 #include "stats/fast_level.hpp"
@@ -335,7 +336,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
         return tl::unexpected{spread.error()};
     if (plan.soak_seconds)
         if (auto soaks = make_soak(plan); !soaks) return tl::unexpected{soaks.error()};
-    finish_plan(plan, request.budget_seconds);
+    finish_plan(plan, request.budget_seconds, request.machine);
     return plan;
 }
 
@@ -348,11 +349,14 @@ double rest_of(double budget_seconds, double expected_seconds) {
     return rest < least ? 0 : rest;
 }
 
-void expect_spread(Plan& plan) {
-    for (auto& planned : plan.cases)
+void expect_spread(Plan& plan, const record::Machine& machine) {
+    for (auto& planned : plan.cases) {
+        const auto work = to_string(planned.benchmark->noise);
+        const auto place = record::noise_place(empty_case(planned), machine);
         planned.spread =
-            expected_spread(level_of(planned.benchmark->noise), planned.protocol.target,
-                            plan.replicas, std::string{to_string(planned.benchmark->noise)});
+            record::expected_spread(record::noise_level(work, place), planned.protocol.target,
+                                    plan.replicas, std::string{work});
+    }
 }
 
 /// Targets that so many replicas cannot reach, because processes differ by more.
@@ -380,26 +384,12 @@ void note_targets(Plan& plan) {
 
 } // namespace
 
-record::Spread expected_spread(const NoiseLevel& level, double target, int replicas,
-                               std::string source) {
-    constexpr double usual_excess = 1.5; // half as wide again as usual is no reason for unstable
-    const double usual =
-        stats::expected_half_width({.deviation = level.between_replicas, .degrees = level.degrees},
-                                   static_cast<std::size_t>(replicas));
-    return {.between_replicas = level.between_replicas,
-            .between_runs = level.between_runs,
-            .degrees = level.degrees,
-            .limit = std::isfinite(usual) ? std::max(target, usual_excess * usual) : target,
-            .replicas = replicas,
-            .source = std::move(source)};
-}
-
-void finish_plan(Plan& plan, std::optional<double> budget_seconds) {
+void finish_plan(Plan& plan, std::optional<double> budget_seconds, const record::Machine& machine) {
     if (budget_seconds) {
         fit_budget(plan, *budget_seconds);
         limit_hangs(plan, *budget_seconds);
     }
-    expect_spread(plan);
+    expect_spread(plan, machine);
     if (!plan.soak_seconds) note_targets(plan);
     plan.expected_seconds = plan.soak_seconds.value_or(expected_seconds(plan));
     if (budget_seconds) plan.patience_seconds = rest_of(*budget_seconds, plan.expected_seconds);

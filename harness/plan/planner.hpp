@@ -20,7 +20,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request);
 
 /// Derives the rest of a plan from its cases: protocols within the budget, estimated time,
 /// digest.
-void finish_plan(Plan& plan, std::optional<double> budget_seconds);
+void finish_plan(Plan& plan, std::optional<double> budget_seconds, const record::Machine& machine);
 
 /// Groups cases that one worker process can measure one after the other (a benchmark, a number of threads or
 /// ranks), with roofline bounds right before the cases they bound, at the same number of threads.
@@ -30,10 +30,6 @@ void order_cases(std::vector<PlannedCase>& cases);
 /// which is one replica.
 double expected_seconds(const Plan& plan);
 std::vector<double> expected_steps(const Plan& plan);
-
-/// What replicas of a case are expected to differ by; its limit is the usual half width, if that exceeds `target`.
-record::Spread expected_spread(const NoiseLevel& level, double target, int replicas,
-                               std::string source);
 
 /// Shortens measuring and warm-up until the plan fits `seconds`, but not below a useful minimum; a
 /// note reports it.

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does a machine reach a limit? A sequential test with two levels. PASS must hold for every check, so each has the full
-// level (intersection-union test: Berger 1982, Technometrics 24). FAIL needs one check, so its level is shared by all of
-// them (Holm 1979). Data are looked at after 5, 10, 20 and 40 replicas only, and the looks share both levels, so that
-// repeating until it passes does not help. Simulated in decisions/acceptance.md 0314.
+// Does a machine reach a limit? PASS and FAIL ask different evidence, because what comes from outside only slows: a
+// value above the limit shows what the machine can do, whatever disturbed it, and one below shows it only undisturbed.
+//
+// PASS, of the newest run alone: two replicas clear the limit by far, or a sequential test says so. It must hold for every
+// check, so each has the full level (intersection-union test: Berger 1982, Technometrics 24).
+// FAIL, of undisturbed replicas: of all runs together, or of any run alone, so that good runs do not outvote a bad one. It
+// needs one check, so its level is shared by all of them (Holm 1979).
+// The looks at the data share each level, so that repeating does not help. Simulated by `bench-stats --limits`;
+// figures in decisions/acceptance.md 0314.
 
 #pragma once
 
@@ -16,17 +21,20 @@
 
 namespace assay::stats {
 
-inline constexpr std::array<std::size_t, 4> acceptance_looks{5, 10, 20, 40};
+/// Replicas after which FAIL is tested, and PASS.
+inline constexpr std::array<std::size_t, 4> fail_looks{5, 10, 20, 40};
+inline constexpr std::array<std::size_t, 6> pass_looks{2, 3, 5, 10, 20, 40};
 
 struct AcceptanceLevels {
-    double pass = 0.01;  ///< of passing a machine at its limit, each check
+    double pass = 0.01;  ///< of passing a machine at its limit, each check, in ten runs together
     double fail = 0.001; ///< of failing a healthy machine, all its checks together
 };
 
 /// A replica: the logarithm of value over limit, its sign such that above 0 is good.
 struct Margin {
     double log_ratio;
-    std::size_t run; ///< replicas of one run have the same number
+    std::size_t run; ///< replicas of one run have the same number; the newest has the highest
+    bool disturbed = false; ///< from outside the node
 };
 
 /// What is known of the noise beforehand; standard deviations of logarithms.
@@ -45,6 +53,8 @@ struct Acceptance {
     double low = unknown;  ///< 95% interval of the mean
     double high = unknown;
     double standard_error = unknown;
+    double fixed_variance =
+        0; ///< of the standard error: what more replicas of these runs do not reduce
     double degrees = 0;
     /// The smallest over the looks, times their planned number: of a machine at its limit or below (small: it is above),
     /// and of one at its limit or above (small: it is below). 1 where no look was possible.
@@ -52,18 +62,39 @@ struct Acceptance {
     double p_fail = 1;
 };
 
-/// `margins` in the order of measurement.
-Acceptance acceptance(std::span<const Margin> margins, const AcceptanceNoise& noise);
+/// One sequential test of all `margins`, in the order of measurement, at these looks.
+Acceptance acceptance(std::span<const Margin> margins, const AcceptanceNoise& noise,
+                      std::span<const std::size_t> looks = fail_looks);
 
-/// The same where neighbours of a shared host may slow a run as a whole: FAIL needs every one of three or more runs
+/// Two replicas of one run clear the limit by more than five deviations, and by 1%. The deviation is the root of both
+/// variances; that between replicas is raised by the scatter of the better half.
+bool clears(std::span<const Margin> margins, const AcceptanceNoise& noise);
+
+struct PassTest {
+    bool clears =
+        false; ///< the newest run clears the limit, and no run has an undisturbed replica below it: PASS
+    bool below = false;    ///< an undisturbed replica of the newest run is below the limit
+    Acceptance sequential; ///< of the newest run
+    double p_pass = 1;     ///< of the sequential test, in ten runs together
+};
+/// `margins` of all runs, also disturbed ones. Where neighbours of a shared host may speed up a run as a whole by being
+/// idle (`started` has the seconds at which each run began), the sequential test needs the last three runs an hour apart.
+PassTest pass_test(std::span<const Margin> margins, const AcceptanceNoise& noise,
+                   std::span<const double> started = {});
+
+/// `margins` of all runs, undisturbed ones alone. The values are those of all together; p_fail is the least of all together
+/// and of each run alone, times their number.
+Acceptance fail_test(std::span<const Margin> margins, const AcceptanceNoise& noise);
+/// The same where neighbours of a shared host may slow a run as a whole: FAIL needs three or more runs in a row
 /// that began at least `apart` seconds after the one before. `started`: seconds, by Margin::run. p_fail is 1 with fewer.
-Acceptance acceptance_on_shared_host(std::span<const Margin> margins,
-                                     std::span<const double> started, const AcceptanceNoise& noise,
-                                     double apart = 3600);
+Acceptance fail_test_on_shared_host(std::span<const Margin> margins,
+                                    std::span<const double> started, const AcceptanceNoise& noise,
+                                    double apart = 3600);
 
 /// Replicas that would decide with a probability of 90% if the true margin is as estimated, at this level; nothing where
 /// that is more than the last look has.
-std::optional<std::size_t> replicas_to_decide(const Acceptance& found, double level);
+std::optional<std::size_t> replicas_to_decide(const Acceptance& found, double level,
+                                              std::span<const std::size_t> looks = fail_looks);
 
 /// How far a machine must be from its limit, relative (0.03 is 3%), to be decided on with a probability of `power` after
 /// so many replicas of one run, at this level: below it to FAIL, above it to PASS.

@@ -5,7 +5,7 @@
 #include "base/utc.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
-#include "record/digests.hpp"
+#include "record/convert.hpp"
 #include "record/metrics.hpp"
 #include "record/summary.hpp"
 #include "stats/interval.hpp"
@@ -348,6 +348,7 @@ Result<Checked> verify_text(std::string_view text, std::string_view source,
                             const ReadOptions& options) {
     ReadOptions all = options;
     all.values = true;
+    all.as_stored = true;
     const auto run = parse_run(text, source, all);
     if (!run) return tl::unexpected{run.error()};
     const auto schema = json::read_file(layout().share / "schema" / "run.json");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/format.hpp"
 #include "record/metrics.hpp"
+#include "record/noise.hpp"
 #include "record/summary.hpp"
+#include "stats/fast_level.hpp"
 
 #include <fmt/format.h>
 
@@ -19,101 +21,10 @@
 namespace assay::record {
 namespace {
 
-template <class T>
-void keep_least(std::optional<T>& kept, const std::optional<T>& next) {
-    if (next && (!kept || *next < *kept)) kept = next;
-}
-template <class T>
-void keep_most(std::optional<T>& kept, const std::optional<T>& next) {
-    if (next && (!kept || *next > *kept)) kept = next;
-}
-void add(std::optional<double>& sum, const std::optional<double>& next) {
-    if (next) sum = sum.value_or(0) + *next;
-}
-/// Saturates: a file may hold any counts.
-void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& next) {
-    if (!next) return;
-    std::int64_t total = 0;
-    if (__builtin_add_overflow(sum.value_or(0), *next, &total))
-        total = std::numeric_limits<std::int64_t>::max();
-    sum = total;
-}
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-void keep_worst(std::vector<Throttle>& kept, const std::vector<Throttle>& next) {
-    for (const Throttle& throttle : next) {
-        const auto known = std::ranges::find(kept, throttle.reason, &Throttle::reason);
-        if (known == kept.end()) {
-            kept.push_back(throttle);
-            continue;
-        }
-        keep_most(known->seconds, throttle.seconds);
-        keep_most(known->share, throttle.share);
-    }
-}
-
-void keep_worst(DeviceTelemetry& kept, const DeviceTelemetry& next) {
-    keep_least(kept.samples, next.samples);
-    keep_most(kept.power_watts, next.power_watts);
-    keep_most(kept.power_high_watts, next.power_high_watts);
-    keep_least(kept.clock_hz, next.clock_hz);
-    keep_least(kept.clock_low_hz, next.clock_low_hz);
-    keep_least(kept.memory_clock_hz, next.memory_clock_hz);
-    keep_most(kept.temperature_celsius, next.temperature_celsius);
-    keep_most(kept.memory_temperature_celsius, next.memory_temperature_celsius);
-    keep_worst(kept.throttles, next.throttles);
-    add(kept.ecc_corrected, next.ecc_corrected);
-    add(kept.ecc_uncorrected, next.ecc_uncorrected);
-    keep_most(kept.remapped_rows_corrected, next.remapped_rows_corrected);
-    keep_most(kept.remapped_rows_uncorrected, next.remapped_rows_uncorrected);
-    keep_most(kept.remapping_pending, next.remapping_pending);
-    keep_most(kept.remapping_failed, next.remapping_failed);
-    keep_least(kept.pcie_generation, next.pcie_generation);
-    keep_least(kept.pcie_width, next.pcie_width);
-    keep_most(kept.pcie_generation_max, next.pcie_generation_max);
-    keep_most(kept.pcie_width_max, next.pcie_width_max);
-    add(kept.pcie_replays, next.pcie_replays);
-    add(kept.nvlink_received_bytes, next.nvlink_received_bytes);
-    add(kept.nvlink_sent_bytes, next.nvlink_sent_bytes);
-    keep_most(kept.other_processes, next.other_processes);
-}
-
-} // namespace
-
-Telemetry worst_telemetry(const std::vector<Replica>& replicas) {
-    Telemetry worst;
-    for (const Replica& replica : replicas) {
-        const Telemetry& next = replica.telemetry;
-        keep_least(worst.window_seconds, next.window_seconds);
-        keep_least(worst.core_clock_hz, next.core_clock_hz);
-        keep_most(worst.foreign_cpu, next.foreign_cpu);
-        keep_most(worst.steal, next.steal);
-        keep_most(worst.core_latency_seconds, next.core_latency_seconds);
-        keep_most(worst.throttle_events, next.throttle_events);
-        keep_most(worst.page_migrations, next.page_migrations);
-        keep_most(worst.temperature_celsius, next.temperature_celsius);
-        add(worst.energy_joules, next.energy_joules);
-        if (!worst.energy_scope) worst.energy_scope = next.energy_scope;
-        if (!worst.energy_note) worst.energy_note = next.energy_note;
-        if (next.device)
-            keep_worst(worst.device ? *worst.device : worst.device.emplace(), *next.device);
-        const bool has_codes = next.disturbed_by.size() == next.disturbances.size();
-        for (std::size_t i = 0; i < next.disturbances.size(); ++i) {
-            const std::string& sentence = next.disturbances[i];
-            if (std::ranges::find(worst.disturbances, sentence) != worst.disturbances.end())
-                continue;
-            worst.disturbances.push_back(sentence);
-            if (has_codes) worst.disturbed_by.push_back(next.disturbed_by[i]);
-        }
-    }
-    if (worst.energy_joules) worst.energy_note.reset();
-    return worst;
-}
-
-namespace {
-
-/// Causes outside of the benchmark: measuring again may find the machine without them. A quota, a lowered power limit
-/// or a narrow link would still be there, and a clock that rises is the benchmark's own warming up.
-bool is_external(DisturbanceCode code) {
+/// Under rules 1, for any case but that of foreign CPU use beside a device.
+bool was_external(DisturbanceCode code) {
     switch (code) {
     case DisturbanceCode::foreign_cpu:
     case DisturbanceCode::steal:
@@ -138,13 +49,26 @@ double severity_of(const Disturbance& by) {
     return number(by.values, "share").value_or(1);
 }
 
-/// The worst external cause; null for a quiet window. Sentences and codes are parallel. Programs on other CPUs than that
-/// of the thread that feeds a device do not slow it, and if they take that one, the thread waits.
-const Disturbance* worst_cause(const Telemetry& telemetry) {
+bool has_rules(const Case& c, int rules) {
+    return c.spread && c.spread->rules.value_or(1) >= rules;
+}
+
+/// Came it from outside the node, and can it slow this case? Measuring again may find the machine without it. A clock that a
+/// hot processor lowered is the node's own fault.
+bool disturbs(const Case& c, const Telemetry& telemetry, DisturbanceCode code) {
+    if (!has_rules(c, 2))
+        return was_external(code) && !(telemetry.device && code == DisturbanceCode::foreign_cpu);
+    const auto& all = telemetry.disturbed_by;
+    const bool was_hot =
+        std::ranges::find(all, DisturbanceCode::too_hot, &Disturbance::code) != all.end();
+    return can_slow(code, influence_of(c)) && !(was_hot && code == DisturbanceCode::clock_low);
+}
+
+/// The worst external cause; null for a quiet window. Sentences and codes are parallel.
+const Disturbance* worst_cause(const Case& c, const Telemetry& telemetry) {
     const Disturbance* worst = nullptr;
     for (const Disturbance& by : telemetry.disturbed_by)
-        if (is_external(by.code) &&
-            !(telemetry.device && by.code == DisturbanceCode::foreign_cpu) &&
+        if (disturbs(c, telemetry, by.code) &&
             (worst == nullptr || severity_of(by) > severity_of(*worst)))
             worst = &by;
     return worst;
@@ -153,11 +77,12 @@ const Disturbance* worst_cause(const Telemetry& telemetry) {
 /// Turbo clocks of one case on a quiet machine differ by less.
 constexpr double lowest_clock = 0.95;
 
-void compare_clocks(std::vector<Replica>& replicas) {
+void compare_clocks(Case& c) {
+    if (has_rules(c, 2) && !can_slow(DisturbanceCode::clock_low, influence_of(c))) return;
     double best = 0;
-    for (const Replica& replica : replicas)
+    for (const Replica& replica : c.replicas)
         best = std::max(best, replica.telemetry.core_clock_hz.value_or(0));
-    for (Replica& replica : replicas) {
+    for (Replica& replica : c.replicas) {
         const double clock = replica.telemetry.core_clock_hz.value_or(best);
         const auto& known = replica.telemetry.disturbed_by;
         if (clock >= lowest_clock * best ||
@@ -174,9 +99,9 @@ void compare_clocks(std::vector<Replica>& replicas) {
 
 void mark_disturbed(Case& c) {
     if (!c.spread) return;
-    compare_clocks(c.replicas);
+    compare_clocks(c);
     for (Replica& replica : c.replicas) {
-        const auto* cause = worst_cause(replica.telemetry);
+        const auto* cause = worst_cause(c, replica.telemetry);
         if (cause == nullptr || !is_measured(replica.status)) continue;
         const auto& all = replica.telemetry.disturbed_by;
         const auto index = static_cast<std::size_t>(cause - all.data());
@@ -196,8 +121,59 @@ int undisturbed(const Case& c) {
     }));
 }
 
-int needed(const Spread& spread) {
-    return spread.replicas < 3 ? spread.replicas : (spread.replicas + 1) / 2;
+namespace {
+
+int count_measured(const Case& c) {
+    return static_cast<int>(std::ranges::count_if(
+        c.replicas, [](const Replica& replica) { return is_measured(replica.status); }));
+}
+
+int needed_of(int replicas) { return replicas < 3 ? replicas : (replicas + 1) / 2; }
+
+/// The fastest measured replicas, disturbed or not, that agree within the target, where one of them at least was
+/// undisturbed. What disturbs only slows, so a replica that is as fast as an undisturbed one was not slowed.
+std::vector<const Replica*> agreeing(const Case& c) {
+    if (!has_rules(c, 2)) return {};
+    std::vector<const Replica*> fastest;
+    for (const Replica& replica : c.replicas)
+        if (is_measured(replica.status) && cost_of(c, replica) > 0) fastest.push_back(&replica);
+    const auto cost = [&](const Replica* replica) { return cost_of(c, *replica); };
+    std::ranges::stable_sort(fastest, {}, cost);
+    std::vector<stats::Estimate> estimates;
+    for (const Replica* replica : fastest) {
+        const bool is_timed = replica->seconds == cost(replica);
+        const auto end = [&](const std::optional<double>& of) {
+            return is_timed ? of.value_or(unknown) : unknown;
+        };
+        estimates.push_back(
+            {.value = cost(replica), .low = end(replica->low), .high = end(replica->high)});
+    }
+    const auto level = stats::fast_level(
+        estimates, {.deviation = c.spread->between_replicas, .degrees = c.spread->degrees}, false);
+    const auto& all = level.combined;
+    if (all.scope != stats::Scope::between_replicas || std::cmp_less(level.kept, needed(c)) ||
+        (all.high - all.low) / 2 > c.spread->limit * all.value)
+        return {};
+    fastest.resize(level.kept);
+    const bool has_quiet = std::ranges::any_of(
+        fastest, [](const Replica* one) { return one->status != Status::disturbed; });
+    return has_quiet ? fastest : std::vector<const Replica*>{};
+}
+
+} // namespace
+
+int needed(const Case& c) {
+    if (!c.spread) return 1;
+    const int wanted = c.spread->replicas;
+    return needed_of(has_rules(c, 2) ? std::min(wanted, count_measured(c)) : wanted);
+}
+
+bool fastest_agree(const Case& c) { return !agreeing(c).empty(); }
+
+std::optional<MeasuredPart> part_of(const Case& c) {
+    const int measured = count_measured(c);
+    if (!c.spread || !is_measured(c.status) || measured >= c.spread->replicas) return {};
+    return MeasuredPart{.measured = measured, .planned = c.spread->replicas};
 }
 
 std::vector<const Replica*> counted(const Case& c) {
@@ -205,13 +181,18 @@ std::vector<const Replica*> counted(const Case& c) {
     for (const Replica& replica : c.replicas)
         if (is_measured(replica.status)) measured.push_back(&replica);
     if (!c.spread) return measured;
-    const auto severity = [](const Replica* replica) {
+    const auto severity = [&](const Replica* replica) {
         if (replica->status != Status::disturbed) return 0.0;
-        const auto* cause = worst_cause(replica->telemetry);
+        const auto* cause = worst_cause(c, replica->telemetry);
         return cause == nullptr ? 1.0 : severity_of(*cause);
     };
+    if (undisturbed(c) < needed(c))
+        if (auto fastest = agreeing(c); !fastest.empty()) {
+            std::ranges::sort(fastest, {}, &Replica::index);
+            return fastest;
+        }
     std::ranges::stable_sort(measured, {}, severity);
-    const auto most = static_cast<std::size_t>(std::max(undisturbed(c), needed(*c.spread)));
+    const auto most = static_cast<std::size_t>(std::max(undisturbed(c), needed(c)));
     if (measured.size() > most) measured.resize(most);
     std::ranges::sort(measured, {}, &Replica::index);
     return measured;
@@ -229,7 +210,7 @@ Busy busy_of(const Run& run) {
             ++busy.measured_again;
         for (const Replica& replica : c.replicas) {
             ++busy.windows;
-            const auto* cause = worst_cause(replica.telemetry);
+            const auto* cause = worst_cause(c, replica.telemetry);
             if (cause == nullptr) continue;
             ++busy.disturbed_windows;
             ++causes[cause->code];
@@ -256,8 +237,6 @@ Busy busy_of(const Run& run) {
 }
 
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Bad ends, worst first. A crash says most about the machine, a skip least.
 constexpr std::array bad_ends{Status::crashed,     Status::timed_out,   Status::failed,
@@ -311,10 +290,15 @@ std::optional<Conclusion> bad_end(const Case& c, int planned) {
                           .code = ReasonCode::wrong_result,
                           .reason = detail.empty() ? "the verification failed" : detail};
     }
+    // One that was stopped says nothing of those that were measured.
+    const bool may_stop = has_rules(c, 2) && count_measured(c) > 0;
     for (const Status bad : bad_ends)
-        if (const Replica* replica = first_with(c, bad)) return verdict_of(*replica, planned);
-    const auto timeless = std::ranges::find_if(
-        c.replicas, [&](const Replica& replica) { return std::isnan(cost_of(c, replica)); });
+        if (const Replica* replica = first_with(c, bad);
+            replica != nullptr && !(may_stop && bad == Status::interrupted))
+            return verdict_of(*replica, planned);
+    const auto timeless = std::ranges::find_if(c.replicas, [&](const Replica& replica) {
+        return is_measured(replica.status) && std::isnan(cost_of(c, replica));
+    });
     if (timeless == c.replicas.end()) return {};
     return Conclusion{.status = Status::failed,
                       .code = ReasonCode::no_time,
@@ -348,7 +332,7 @@ std::string replica_values(const Case& c) {
 std::optional<Conclusion> noise_of(const Case& c) {
     const Spread& spread = *c.spread;
     const int quiet = undisturbed(c);
-    if (quiet < needed(spread)) {
+    if (quiet < needed(c) && !fastest_agree(c)) {
         const auto worst = std::ranges::find(c.replicas, Status::disturbed, &Replica::status);
         return Conclusion{.status = Status::disturbed,
                           .code = ReasonCode::disturbed,
@@ -408,18 +392,22 @@ Conclusion conclusion_of(const Case& c, int planned) {
         return conclusion(c);
     }
     if (auto bad = bad_end(c, planned)) return *std::move(bad);
-    if (std::cmp_less(c.replicas.size(), planned))
-        return {.status = Status::interrupted,
-                .code = ReasonCode::not_measured,
-                .reason =
-                    fmt::format("{} of {} replicas were measured", c.replicas.size(), planned),
-                .values = {{"measured", static_cast<std::int64_t>(c.replicas.size())},
-                           {"planned", std::int64_t{planned}}}};
+    const int measured = count_measured(c);
+    Conclusion partial{
+        .status = Status::interrupted,
+        .code = ReasonCode::not_measured,
+        .reason = fmt::format("{} of {} replicas were measured", measured, planned),
+        .values = {{"measured", std::int64_t{measured}}, {"planned", std::int64_t{planned}}}};
+    if (measured < planned && !has_rules(c, 2)) return partial;
     if (c.spread) {
-        Case measured = c;
-        measured.status = Status::ok;
-        summarise(measured);
-        if (auto noise = noise_of(measured)) return *std::move(noise);
+        Case as_ok = c;
+        as_ok.status = Status::ok;
+        summarise(as_ok);
+        if (auto noise = noise_of(as_ok)) return *std::move(noise);
+        if (measured < planned) {
+            partial.status = Status::ok;
+            return partial;
+        }
         return {.status = Status::ok, .code = ReasonCode::none, .reason = {}};
     }
     if (const Replica* busy = first_with(c, Status::disturbed)) return verdict_of(*busy, planned);

@@ -30,7 +30,9 @@ struct Serial {
 
 /// How a machine is recognised.
 struct MachineIdentity {
-    std::string by; ///< "cloud_instance", "product_uuid", "machine_id", "hardware"
+    /// "cloud_instance", "product_uuid"; where nothing strong is known "node", "devices", "machine_id", "hardware"
+    std::string by;
+    std::string node; ///< what people call it (--node)
     /// Ids that it has when less of it can be read, or had before: runs under these are its own.
     std::vector<std::string> aliases;
     std::vector<Part> parts;
@@ -175,10 +177,11 @@ struct PciDevice {
 /// A device that benchmarks can run on, as its driver describes it. Each part of a divided device (MIG) is a
 /// device; the whole is none.
 struct Device {
-    std::string kind;        ///< "cuda"
-    int index = 0;           ///< in the order of PCI addresses, among its kind
-    std::string uuid;        ///< "GPU-...", "MIG-...": as in Place
-    std::string pci_address; ///< 0000:65:00.0; of the whole device if this is a part
+    std::string kind;                      ///< "cuda"
+    int index = 0;                         ///< in the order of PCI addresses, among its kind
+    std::string uuid;                      ///< "GPU-...", "MIG-...": as in Place
+    std::optional<std::string> whole_uuid; ///< of the whole device if this is a part (MIG)
+    std::string pci_address;               ///< 0000:65:00.0; of the whole device if this is a part
     std::string name;
     std::string compute_capability;     ///< "9.0"; empty when not known
     std::optional<int> multiprocessors; ///< of this device or part

@@ -29,6 +29,7 @@ void each_field(Visit&& visit, Maybe<Serial> auto& serial) {
 template <class Visit>
 void each_field(Visit&& visit, Maybe<MachineIdentity> auto& identity) {
     visit("by", identity.by);
+    visit("node", identity.node);
     visit("aliases", identity.aliases);
     visit("parts", identity.parts);
     visit("serials", identity.serials);
@@ -166,6 +167,7 @@ void each_field(Visit&& visit, Maybe<Device> auto& device) {
     visit("kind", device.kind);
     visit("index", device.index);
     visit("uuid", device.uuid);
+    visit("whole_uuid", device.whole_uuid);
     visit("pci_address", device.pci_address);
     visit("name", device.name);
     visit("compute_capability", device.compute_capability);

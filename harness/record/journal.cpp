@@ -2,11 +2,15 @@
 #include "record/journal.hpp"
 
 #include "base/crc32.hpp"
+#include "base/file.hpp"
 #include "record/layout.hpp"
+#include "record/noise.hpp"
+#include "record/summary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace assay::record {
@@ -37,7 +41,9 @@ void each_field(Visit&& visit, Maybe<JournalStep> auto& step) {
 
 namespace {
 
+constexpr double usual_target = 0.02; // relative half width
 constexpr const char* checksum_differs = "damaged: checksum differs";
+constexpr const char* machine_key = "as_begun"; // `machine` is its id
 constexpr std::string_view crc_key = R"(,"crc":")";
 
 /// The line of a value with its checksum.
@@ -55,8 +61,8 @@ bool has_crc(std::string_view line) {
     return line.substr(body.size()) == fmt::format("{}{:08x}\"}}", crc_key, crc32(body));
 }
 
-Result<JournalHeader> header_from(std::string_view line, const std::string& source,
-                                  bool& has_crcs) {
+Result<void> read_header(std::string_view line, const std::string& source, bool& has_crcs,
+                         JournalContent& content) {
     const auto value = json::parse(line, source);
     if (!value) return tl::unexpected{value.error()};
     json::Document document{*value, source};
@@ -68,7 +74,14 @@ Result<JournalHeader> header_from(std::string_view line, const std::string& sour
         root.expected("schema", fmt::format("\"{}\"", journal_schema_name));
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};
     if (has_crcs && !has_crc(line)) return fail(fmt::format("{}: {}", source, checksum_differs));
-    return json::read<JournalHeader>(*value, source);
+    auto header = json::read<JournalHeader>(*value, source);
+    if (!header) return tl::unexpected{std::move(header).error()};
+    content.header = *std::move(header);
+    if (!value->contains(machine_key)) return {};
+    auto machine = json::read<Machine>(value->at(machine_key), source);
+    if (!machine) return tl::unexpected{std::move(machine).error()};
+    content.machine = *std::move(machine);
+    return {};
 }
 
 Result<JournalStep> step_from(std::string_view line, const std::string& source, bool has_crcs) {
@@ -88,9 +101,8 @@ Result<JournalContent> parse_journal(std::string_view text, std::string_view sou
         const std::string place = fmt::format("{}: line {}", source, ++number);
         const auto line = text.substr(0, end);
         if (!content.header) {
-            auto header = header_from(line, place, has_crcs);
-            if (!header) return tl::unexpected{std::move(header).error()};
-            content.header = *std::move(header);
+            if (auto read = read_header(line, place, has_crcs, content); !read)
+                return tl::unexpected{std::move(read).error()};
         } else if (auto step = step_from(line, place, has_crcs)) {
             content.steps.push_back(*std::move(step));
         } else {
@@ -108,7 +120,8 @@ Result<JournalContent> read_journal(const std::filesystem::path& path, std::size
     return parse_journal(*text, path.string());
 }
 
-Result<Journal> Journal::create(const std::filesystem::path& path, const JournalHeader& header) {
+Result<Journal> Journal::create(const std::filesystem::path& path, const JournalHeader& header,
+                                const std::optional<Machine>& machine) {
     auto file = LineFile::open(path);
     if (!file) return tl::unexpected{file.error()};
     if (file->bytes() > 0)
@@ -116,6 +129,7 @@ Result<Journal> Journal::create(const std::filesystem::path& path, const Journal
     json::Value first{{"schema", journal_schema_name}};
     first.update(json::encode(header));
     if (!header.pairing) first.erase("pairing");
+    if (machine) first[machine_key] = json::encode(*machine);
     if (auto written = file->add(sealed(first)); !written)
         return tl::unexpected{std::move(written).error()};
     flush_folder(path.parent_path());
@@ -134,6 +148,50 @@ Result<Journal> Journal::resume(const std::filesystem::path& path, const Journal
 }
 
 Result<void> Journal::add(const JournalStep& step) { return file_.add(sealed(json::encode(step))); }
+
+Run run_of(JournalContent content) {
+    JournalHeader header = std::move(content.header).value_or(JournalHeader{});
+    Run run{.id = std::move(header.run),
+            .suite = std::move(header.suite),
+            .started = std::move(header.started),
+            .status = std::string{to_string(Status::interrupted)},
+            .version = std::move(header.version),
+            .digest = std::move(header.digest),
+            .pairing = std::move(header.pairing),
+            .campaign = std::move(header.campaign),
+            .note = std::move(header.note),
+            .tags = std::move(header.tags),
+            .machine = std::move(content.machine).value_or(Machine{})};
+    if (run.machine.id.empty()) run.machine.id = std::move(header.machine);
+    std::map<std::uint64_t, Case> cases; // in the order of the plan
+    for (JournalStep& step : content.steps) {
+        const auto [known, is_new] = cases.try_emplace(step.case_index, step.result);
+        if (is_new) known->second.replicas.clear();
+        add_step(known->second, std::move(step.result));
+    }
+    run.ended = run.started;
+    for (auto& [index, c] : cases) {
+        for (const Replica& replica : c.replicas) run.ended = std::max(run.ended, replica.started);
+        const int planned = header.replicas.value_or(1);
+        if (!c.spread) // older journals do not say what was expected
+            c.spread =
+                expected_spread(noise_level({}, NoisePlace::guest), usual_target, planned, {});
+        conclude(c, planned);
+        run.cases.push_back(std::move(c));
+    }
+    return run;
+}
+
+Result<Run> read_ended_run(const std::filesystem::path& path, std::size_t limit) {
+    if (is_being_written(path))
+        return fail(fmt::format("{} is being written by a run: wait for its end", path.string()),
+                    Fault::environment);
+    auto content = read_journal(path, limit);
+    if (!content) return tl::unexpected{std::move(content).error()};
+    if (!content->header)
+        return fail(fmt::format("{}: the run ended before it measured anything", path.string()));
+    return run_of(*std::move(content));
+}
 
 void add_warning(std::vector<std::string>& warnings, std::string warning) {
     constexpr std::size_t most = 100;

@@ -6,7 +6,7 @@
 // damaged is named and left out; it stays in the file, and the others count, as each stands alone. Without a sound
 // first line there is no journal.
 //
-// Line 1 is the header; each other line is {"case": index in the plan, "result": a Case}, the case with
+// Line 1 is the header, with the machine as it was when the run began; each other line is {"case": index in the plan, "result": a Case}, the case with
 // the replica that the step measured, or none if it could not be measured. The last key of each line is "crc": the
 // CRC-32 of the bytes before its comma, as 8 hexadecimal digits. Journals of version 1 have none.
 
@@ -26,6 +26,7 @@
 
 namespace assay::record {
 
+inline constexpr std::string_view journal_file = "journal.ndjson";
 inline constexpr std::string_view journal_schema_name = "assay.journal/2";
 inline constexpr std::string_view first_journal_schema_name = "assay.journal/1"; ///< read as well
 
@@ -55,6 +56,7 @@ struct JournalStep {
 struct JournalContent {
     /// Absent if the process died while writing the first line: nothing was measured.
     std::optional<JournalHeader> header;
+    std::optional<Machine> machine; ///< absent in older journals
     std::vector<JournalStep> steps;
     std::vector<std::string> damaged; ///< "journal.ndjson: line 7: damaged: checksum differs"
     std::uint64_t bytes = 0;          ///< of whole lines
@@ -69,7 +71,8 @@ Result<JournalContent> parse_journal(std::string_view text, std::string_view sou
 class Journal {
 public:
     /// A new one; fails if the file exists and has a complete line.
-    static Result<Journal> create(const std::filesystem::path& path, const JournalHeader& header);
+    static Result<Journal> create(const std::filesystem::path& path, const JournalHeader& header,
+                                  const std::optional<Machine>& machine = {});
     /// Continues after the last complete line of `content`, which was read from the same path.
     static Result<Journal> resume(const std::filesystem::path& path, const JournalContent& content);
 
@@ -80,6 +83,13 @@ private:
     explicit Journal(LineFile file) : file_{std::move(file)} {}
     LineFile file_;
 };
+
+/// The run of a journal whose process died before it wrote a result: interrupted, with the replicas that were measured.
+/// Cases that had not begun are not in it. Fails where a process here still writes the journal, and where it has no header.
+Result<Run> read_ended_run(const std::filesystem::path& path,
+                           std::size_t limit = std::size_t{1} << 30U);
+/// The same from memory.
+Run run_of(JournalContent content);
 
 /// At most 100 of them, each once, and 64 KiB in all; the last one says where more were left out.
 void add_warning(std::vector<std::string>& warnings, std::string warning);

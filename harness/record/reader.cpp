@@ -4,7 +4,10 @@
 #include "base/file.hpp"
 #include "base/nearest.hpp"
 #include "json/words.hpp"
+#include "record/convert.hpp"
+#include "record/journal.hpp"
 #include "record/layout.hpp"
+#include "record/summary.hpp"
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -257,10 +260,9 @@ private:
     template <json::Record T>
     bool skips(std::string_view key) const {
         if constexpr (std::same_as<T, Replica>) {
-            constexpr std::array kept{"index", "started", "status", "seconds", "p99",
-                                      "extra", "tables",  "calls",  "batches", "telemetry"};
+            constexpr std::array left_out{"setup_seconds", "resident_bytes", "soak"};
             if (key == "values") return !options_.values;
-            return !options_.details && std::ranges::find(kept, key) == kept.end();
+            return !options_.details && std::ranges::find(left_out, key) != left_out.end();
         } else if constexpr (std::same_as<T, Metric>) {
             constexpr std::array left_out{"min", "p95", "count"};
             return !options_.details && std::ranges::find(left_out, key) != left_out.end();
@@ -449,17 +451,21 @@ Result<Run> walk(simdjson::padded_string_view padded, std::string_view source,
     const std::string_view whole{padded.data(), padded.size()};
     Walk walk{document, whole, options};
     if (!walk.read(run)) return fail(walk.message(source));
+    if (!options.as_stored) judge_again(run);
     return run;
 }
 
 } // namespace
 
 Result<Run> read_run(const std::filesystem::path& path, const ReadOptions& options) try {
+    if (path.filename() == journal_file) return read_ended_run(path, options.bytes);
     auto text = read_whole(path, options.bytes);
     if (!text) return tl::unexpected{std::move(text).error()};
     text->reserve(text->size() + simdjson::SIMDJSON_PADDING);
-    return walk(simdjson::padded_string_view{text->data(), text->size(), text->capacity()},
-                path.string(), options);
+    auto run = walk(simdjson::padded_string_view{text->data(), text->size(), text->capacity()},
+                    path.string(), options);
+    if (run && options.stale != nullptr) *options.stale = stale_section(*text).value_or("");
+    return run;
 } catch (const std::bad_alloc&) {
     return fail(fmt::format("{}: not enough memory to read it", path.string()), Fault::environment);
 }

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace assay::record {
@@ -21,10 +22,15 @@ struct ReadOptions {
     /// False: without the parts that only a report of a single run shows: warnings, details of
     /// distributions, and most of the telemetry. For reading thousands of files at once.
     bool details = true;
+    /// True: cases of older rules stay as they were concluded, for those who check or continue a file. Otherwise they are
+    /// concluded again; see summary.hpp.
+    bool as_stored = false;
     std::size_t bytes = std::size_t{1} << 30U; ///< a larger file is refused; a normal one has 1 MB
+    /// Gets the first section that does not have its digest (record/convert.hpp); null: none is looked at. By read_run.
+    std::string* stale = nullptr;
 };
 
-/// Reads schemas assay.run/1 and /2. A newer one gets a message that names both. Unknown keys are ignored,
+/// Reads schemas assay.run/1 and /2, and a file of the name journal.ndjson as the run that died while it wrote it. A newer one gets a message that names both. Unknown keys are ignored,
 /// except at the top level and in `place`.
 Result<Run> read_run(const std::filesystem::path& path, const ReadOptions& options = {});
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/soak_course.hpp"
-
+#include "record/soak.hpp"
 #include "stats/history.hpp"
 #include "stats/summary.hpp"
 

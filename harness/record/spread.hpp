@@ -21,6 +21,10 @@ struct Levels {
     bool operator==(const Levels&) const = default;
 };
 
+/// Decide what disturbs a case, and what a case with fewer replicas than planned is worth. 2: only what can slow the
+/// case disturbs it, and the replicas there are give a value (decisions/timing.md 0456).
+inline constexpr int current_rules = 2;
+
 /// How much the replicas of a case are expected to differ, and what was wanted of it: enough to summarise it again.
 /// Standard deviations are of logarithms. Absent in files from before there was one, and of other tools.
 struct Spread {
@@ -30,6 +34,8 @@ struct Spread {
     double limit = 0;   ///< relative half width of the interval above which the case is unstable
     int replicas = 0;   ///< undisturbed ones that were wanted
     std::string source; ///< "memory": the kind of benchmark; "history": runs of this machine
+    /// By which the case was concluded: 1 in files without the key, which readers conclude again (summary.hpp).
+    std::optional<int> rules{};
     bool operator==(const Spread&) const = default;
 };
 

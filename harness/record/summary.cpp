@@ -273,10 +273,11 @@ private:
     stats::FastLevel level_of(std::span<const stats::Estimate> estimates,
                               bool higher_is_better) const {
         if (case_.spread)
-            return stats::fast_level(
-                estimates,
-                {.deviation = case_.spread->between_replicas, .degrees = case_.spread->degrees},
-                higher_is_better);
+            return stats::fast_level(estimates,
+                                     {.deviation = case_.spread->between_replicas,
+                                      .degrees = case_.spread->degrees,
+                                      .is_certain = case_.spread->rules.value_or(1) < 2},
+                                     higher_is_better);
         return {.combined = stats::combine_replicas(estimates),
                 .kept = estimates.size(),
                 .slow = unknown};

@@ -14,16 +14,25 @@
 
 namespace assay::record {
 
-/// Where the case has a Spread: makes replicas `disturbed` whose window had a cause outside of the benchmark (foreign CPU
-/// use, steal, waiting, throttling, neighbours, a clock below that of the case's other replicas). Values are not
-/// looked at, so what counts does not depend on them.
+/// Where the case has a Spread: makes replicas `disturbed` in whose window something outside the node could slow the case
+/// (noise.hpp; for a host a clock below that of the case's other replicas, too). Values are not looked at, so what
+/// counts does not depend on them.
 void mark_disturbed(Case& c);
 /// Measured replicas that nothing disturbed.
 int undisturbed(const Case& c);
-/// Fewer undisturbed replicas make a case `disturbed`: half of those wanted, rounded up; all of one or two.
-int needed(const Spread& spread);
-/// The replicas that the value is made of: all undisturbed ones, and if these are too few the least disturbed ones. All
-/// measured ones of a case without a Spread.
+/// Fewer undisturbed replicas make a case `disturbed`, unless the fastest agree: half of those wanted or measured,
+/// whichever are fewer, rounded up; all of one or two.
+int needed(const Case& c);
+/// Within the target, and one of them was undisturbed: nothing is left to measure again. Never under rules 1.
+bool fastest_agree(const Case& c);
+/// Of a case with a value whose run ended early.
+struct MeasuredPart {
+    int measured = 0; ///< replicas
+    int planned = 0;
+};
+std::optional<MeasuredPart> part_of(const Case& c);
+/// The replicas that the value is made of: all undisturbed ones, and if these are too few the fastest ones that agree, or
+/// else the least disturbed ones. All measured ones of a case without a Spread.
 std::vector<const Replica*> counted(const Case& c);
 
 /// What disturbed a run, for its first line.
@@ -67,7 +76,8 @@ void summarise(Case& c);
 ///     that status.
 ///     One bad process in three is a fact about the machine; the others do not outvote it.
 ///  4. A replica without a positive time per call that does not report the primary metric itself: failed.
-///  5. Fewer replicas than planned: interrupted.
+///  5. Fewer replicas than planned: interrupted without a Spread, or under rules 1. Otherwise those there are count, beside
+///     which a replica that was interrupted is none, and an ok case has the reason not_measured.
 ///  6. With a Spread, whose number of replicas is the planned one: too few undisturbed replicas: disturbed. Two levels,
 ///     most of the counted replicas drifting, or an interval wider than its limit: unstable.
 ///     Without: any replica disturbed: disturbed. Any unstable, or the slowest and the fastest differ by more than a factor
@@ -108,5 +118,10 @@ std::optional<double> share_of_ceiling(const Case& c, const Ceiling& ceiling);
 /// The warning of a case above its bound, which cannot be the actual limit: today's wording, then those of older
 /// files. Empty for any other case.
 std::vector<std::string> above_ceiling(const Case& c);
+
+/// Every measured case of older rules: its replicas are disturbed by what can slow it alone, its prior is that of its place
+/// (own history stays), and the replicas there are give a value. Batch values may be absent: percentiles of the batches
+/// then stay as they were, or come from the replicas' means.
+void judge_again(Run& run);
 
 } // namespace assay::record

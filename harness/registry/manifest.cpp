@@ -146,26 +146,15 @@ std::string_view expected_text(BoundBy /*bound*/) {
 
 namespace {
 
-struct NoiseName {
-    std::string_view name;
-    NoiseLevel level;
-};
-/// In the order of the enumeration. A kind that is not declared has no prior worth anything.
-constexpr std::array noises{
-    NoiseName{"unknown", {.between_replicas = 0.05, .between_runs = 0.1, .degrees = 0}},
-    NoiseName{"arithmetic", {.between_replicas = 0.005, .between_runs = 0.01, .degrees = 6}},
-    NoiseName{"memory", {.between_replicas = 0.03, .between_runs = 0.15, .degrees = 6}},
-    NoiseName{"workload", {.between_replicas = 0.03, .between_runs = 0.07, .degrees = 6}},
-    NoiseName{"fft", {.between_replicas = 0.07, .between_runs = 0.08, .degrees = 6}},
-    NoiseName{"messages", {.between_replicas = 0.12, .between_runs = 0.12, .degrees = 6}},
-    NoiseName{"latency", {.between_replicas = 0.03, .between_runs = 0.04, .degrees = 6}},
-};
+/// In the order of the enumeration.
+constexpr std::array<std::string_view, 7> noises{"unknown", "arithmetic", "memory", "workload",
+                                                 "fft",     "messages",   "latency"};
 
 } // namespace
 
-std::string_view to_string(Noise noise) { return noises.at(static_cast<std::size_t>(noise)).name; }
+std::string_view to_string(Noise noise) { return noises.at(static_cast<std::size_t>(noise)); }
 bool from_text(std::string_view text, Noise& out) {
-    const auto* const found = std::ranges::find(noises, text, &NoiseName::name);
+    const auto* const found = std::ranges::find(noises, text);
     if (found == noises.end()) return false;
     out = static_cast<Noise>(found - noises.begin());
     return true;
@@ -173,7 +162,6 @@ bool from_text(std::string_view text, Noise& out) {
 std::string_view expected_text(Noise /*noise*/) {
     return "arithmetic, memory, workload, fft, messages or latency";
 }
-NoiseLevel level_of(Noise noise) { return noises.at(static_cast<std::size_t>(noise)).level; }
 
 std::string unknown_metric(std::string_view name) {
     std::vector<std::string> known;

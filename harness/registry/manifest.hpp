@@ -31,19 +31,11 @@ std::string_view to_string(BoundBy bound);
 bool from_text(std::string_view text, BoundBy& out);
 std::string_view expected_text(BoundBy bound);
 
-/// How its values spread by their nature: assay_noise in assay/module.h, in its order.
+/// How its values spread by their nature: assay_noise in assay/module.h, in its order. By how much: record/noise.hpp.
 enum class Noise : std::uint8_t { unknown, arithmetic, memory, workload, fft, messages, latency };
 std::string_view to_string(Noise noise);
 bool from_text(std::string_view text, Noise& out);
 std::string_view expected_text(Noise noise);
-/// Standard deviations of logarithms: between replicas on a quiet machine, and between runs on a shared one. The
-/// former is worth `degrees` degrees of freedom. Where they come from: decisions/timing.md 0291.
-struct NoiseLevel {
-    double between_replicas;
-    double between_runs;
-    double degrees;
-};
-NoiseLevel level_of(Noise noise);
 
 struct Benchmark {
     std::string id;

@@ -3,7 +3,7 @@
 
 #include "record/summary.hpp"
 #include "registry/catalogue.hpp"
-#include "roofline/host_limits.hpp"
+#include "roofline/sheet_bounds.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -193,40 +193,6 @@ void warn_above(record::Case& c) {
 
 } // namespace
 
-DeviceLimits network_limits(BoundBy by, const record::Case& c) {
-    const auto& told = c.evidence;
-    auto source = told.network_rate_source;
-    if (by != BoundBy::network || source.empty()) return {};
-    if (!told.machines) return {.reason = "the number of machines is unknown"};
-    if (*told.machines < 2) return {.reason = "on one machine, messages need not use its network"};
-    if (*told.machines > 2 || told.ranks.value_or(0) != 2)
-        return {.reason = "the network devices of only one of several pairs are known"};
-    const auto& rate = told.network_bytes_per_second;
-    if (!rate) return {.reason = std::move(source)};
-    if (!(*rate > 0) || !std::isfinite(*rate))
-        return {.reason = "the rate of its network is not a positive number"};
-    const bool both = told.directions.value_or(1) > 1;
-    DeviceLimits limits;
-    limits.ceilings.push_back(
-        {.value = both ? 2 * *rate : *rate,
-         .kind = record::CeilingKind::datasheet,
-         .source = std::move(source) + (both ? ", both directions at once" : "")});
-    return limits;
-}
-
-namespace {
-
-DeviceLimits limits_at(BoundBy by, const record::Case& c, const record::Machine& machine,
-                       const Result<datasheet::Hardware>& hardware) {
-    if (c.place.kind != "host") return limits_of(by, c, machine, hardware);
-    if (by == BoundBy::network) return network_limits(by, c);
-    if (by == BoundBy::memory && record::find(c.parameters, "part") != nullptr)
-        return {.reason = "a data sheet knows no part of a host's memory"};
-    return host_limits(by, c, machine, hardware);
-}
-
-} // namespace
-
 void assign_ceilings(record::Run& run, const Catalogue& catalogue,
                      const Result<datasheet::Hardware>& hardware) {
     for (auto& c : run.cases) {
@@ -234,14 +200,14 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue,
         if (benchmark == nullptr || !is_measured(c)) continue;
         c.ceiling = measured_ceiling(run, c, *benchmark);
         c.other_ceilings.clear();
-        add_limits(c, limits_at(benchmark->bound, c, run.machine, hardware));
+        add_limits(c, sheet_limits(benchmark->bound, c, run.machine, hardware));
         refuse_impossible(c);
         warn_above(c);
     }
 }
 
 void assign_ceilings(record::Run& run, const Catalogue& catalogue) {
-    assign_ceilings(run, catalogue, datasheet::read_hardware());
+    assign_ceilings(run, catalogue, datasheet::installed_hardware());
 }
 
 } // namespace assay::harness

@@ -22,8 +22,4 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue);
 void assign_ceilings(record::Run& run, const Catalogue& catalogue,
                      const Result<datasheet::Hardware>& hardware);
 
-/// The bound of a bandwidth between two processes on two machines, by the network devices that carried their
-/// messages. Independent of libraries and benchmarks.
-DeviceLimits network_limits(BoundBy by, const record::Case& c);
-
 } // namespace assay::harness

@@ -5,6 +5,7 @@
 #include "launch/environment.hpp"
 #include "launch/placement.hpp"
 #include "machine/inventory.hpp"
+#include "machine/system.hpp"
 #include "process/log.hpp"
 #include "process/program.hpp"
 #include "record/convert.hpp"
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -39,11 +41,28 @@ bool is_parallel(const PlannedCase& planned, const record::Machine& machine) {
     return placement && placement->ranks * placement->threads > 1;
 }
 
+/// The scheduler's name is a host name: recorded only where these are.
+std::string node_of(const RunOptions& options) {
+    if (!options.node.empty() || !options.record_hostname) return options.node;
+    const auto environment = own_environment();
+    // Others set NODE_NAME, too.
+    const bool in_pod = find_variable(environment, "KUBERNETES_SERVICE_HOST") != nullptr;
+    for (const char* const variable : {"SLURMD_NODENAME", "K8S_NODE_NAME", "NODE_NAME"}) {
+        const char* const name = find_variable(environment, variable);
+        if (name != nullptr && machine::is_node_name(name) &&
+            (in_pod || variable != std::string_view{"NODE_NAME"}))
+            return name;
+    }
+    return {};
+}
+
 } // namespace
 
 Result<record::Machine> find_machine(const RunOptions& options) {
-    auto machine = machine::inspect(
-        {.hostname = options.record_hostname, .serials = options.serials, .results = options.out});
+    auto machine = machine::inspect({.hostname = options.record_hostname,
+                                     .node = node_of(options),
+                                     .serials = options.serials,
+                                     .results = options.out});
     // Without it every benchmark that needs an instruction set would not apply, and nobody would know why.
     const bool has_flags = machine.architecture == "x86_64" || machine.architecture == "aarch64";
     if (has_flags && machine.isa.empty())
@@ -283,6 +302,7 @@ Result<void> ActiveRun::keep(std::size_t index, int replica, message::Result att
             !written)
             return written;
     if (soaking_ && replica >= plan().replicas) shorten(attempt);
+    attempt.result.spread = cases_[index].spread; // a journal alone can be concluded
     if (auto added = folder_->journal.add({.case_index = index, .result = attempt.result}); !added)
         return added;
     take(index, std::move(attempt.result));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/noise_history.hpp"
 
-#include "plan/planner.hpp"
 #include "record/metrics.hpp"
+#include "record/noise.hpp"
 #include "record/reader.hpp"
 #include "record/summary.hpp"
 #include "stats/fast_level.hpp"
@@ -29,8 +29,10 @@ std::vector<double> times_of(const record::Case& c) {
 
 } // namespace
 
-void expect_own_noise(Plan& plan, std::span<const std::filesystem::path> runs) {
+void expect_own_noise(Plan& plan, std::span<const std::filesystem::path> runs,
+                      const record::Machine& machine) {
     constexpr int most_runs = 30;
+    constexpr double worth = 6; // degrees of freedom: a case's noise changes from day to day
     struct Known {
         const PlannedCase* planned;
         std::vector<std::vector<double>> runs;
@@ -52,15 +54,16 @@ void expect_own_noise(Plan& plan, std::span<const std::filesystem::path> runs) {
     }
     for (auto& planned : plan.cases) {
         if (!planned.spread) continue;
-        const auto level = level_of(planned.benchmark->noise);
-        const auto own = stats::own_noise(known[record::identity(empty_case(planned))].runs,
-                                          level.between_replicas);
+        const auto c = empty_case(planned);
+        const auto level = record::noise_level(to_string(planned.benchmark->noise),
+                                               record::noise_place(c, machine));
+        const auto own = stats::own_noise(known[record::identity(c)].runs, level.between_replicas);
         if (own)
-            planned.spread =
-                expected_spread({.between_replicas = own->between_replicas,
-                                 .between_runs = own->between_runs,
-                                 .degrees = level.degrees},
-                                planned.protocol.target, planned.spread->replicas, "history");
+            planned.spread = record::expected_spread({.between_replicas = own->between_replicas,
+                                                      .between_runs = own->between_runs,
+                                                      .degrees = worth},
+                                                     planned.protocol.target,
+                                                     planned.spread->replicas, "history");
     }
 }
 

@@ -63,6 +63,8 @@ bool wants_another(const std::vector<const record::Case*>& sides, int again) {
         return false;
     const int wanted = sides.front()->spread->replicas;
     const int quiet = undisturbed_on_all(sides);
+    if (std::ranges::all_of(sides, [](const auto* side) { return record::fastest_agree(*side); }))
+        return false;
     return quiet < wanted && (quiet > 0 || again < most_in_vain);
 }
 

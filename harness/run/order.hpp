@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order cases are measured, and which are measured again. Neither looks at values.
+// In which order cases are measured, and which are measured again.
 
 #pragma once
 
@@ -21,7 +21,7 @@ std::vector<std::size_t> order_of(const Plan& plan, std::optional<std::int64_t> 
 /// measured on all of them and disturbed on none.
 int undisturbed_on_all(const std::vector<const record::Case*>& sides);
 
-/// Is another replica worth its time? Not if enough are undisturbed, a side ended badly, or none is undisturbed after
+/// Is another replica worth its time? Not if enough are undisturbed, the fastest agree within the target, a side ended badly, or none is undisturbed after
 /// two more: what disturbs this case does not go away. `again`: how many more there were since the run was (re)started.
 bool wants_another(const std::vector<const record::Case*>& sides, int again = 0);
 /// The index of that replica.

@@ -189,9 +189,9 @@ void Redaction::each_text(T& member) const {
         each_field(
             [&](std::string_view key, auto& field) {
                 constexpr std::array kept{
-                    "benchmark", "place",  "library", "parameters",  "work",    "headline",
-                    "metrics",   "metric", "unit",    "suite",       "started", "id",
-                    "hostname",  "uuid",   "address", "pci_address", "extra"};
+                    "benchmark", "place",    "library", "parameters", "work",        "headline",
+                    "metrics",   "metric",   "unit",    "suite",      "started",     "id",
+                    "node",      "hostname", "uuid",    "address",    "pci_address", "extra"};
                 if (std::ranges::find(kept, key) == kept.end()) each_text(field);
             },
             member);

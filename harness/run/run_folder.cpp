@@ -26,6 +26,7 @@ using record::Status;
 
 constexpr const char* journal_name = "journal.ndjson";
 constexpr const char* nobody = "unknown/unknown"; ///< provider and instance
+constexpr record::ReadOptions as_stored{.values = false, .details = false, .as_stored = true};
 
 /// Runs of a machine that goes by this id. Where neither provider nor instance is known, `host` stands for both.
 fs::path machine_folder(const RunOptions& options, const record::Machine& machine,
@@ -70,8 +71,7 @@ bool fits(const record::JournalStep& step, const Plan& plan) {
 bool is_final(const record::Case& step) {
     if (!step.replicas.empty() && step.replicas.front().soak) return true; // its time was spent
     if (step.replicas.empty()) return record::is_finished(step.status);
-    return std::ranges::all_of(
-        step.replicas, [](const auto& replica) { return record::is_finished(replica.status); });
+    return std::ranges::all_of(step.replicas, record::is_finished, &record::Replica::status);
 }
 
 std::vector<record::Case> cases_of(const Plan& plan,
@@ -90,19 +90,16 @@ bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& ste
         double seconds = 0;
         for (const auto& step : steps)
             for (const auto& replica : step.result.replicas)
-                if (replica.soak)
-                    seconds =
-                        std::max(seconds, replica.soak->begun_seconds + replica.soak->seconds);
+                if (const auto& soak = replica.soak)
+                    seconds = std::max(seconds, soak->begun_seconds + soak->seconds);
         return seconds < *plan.soak_seconds;
     }
     return std::ranges::any_of(cases_of(plan, steps), [&](const auto& c) {
         for (int replica = 0; replica < plan.replicas; ++replica)
             if (is_open(c, replica)) return true;
-        const bool measured = patient && !c.replicas.empty() &&
-                              std::ranges::all_of(c.replicas, [](const auto& replica) {
-                                  return record::is_measured(replica.status);
-                              });
-        return measured && c.spread && record::undisturbed(c) < record::needed(*c.spread);
+        return patient && !c.replicas.empty() && c.spread &&
+               std::ranges::all_of(c.replicas, record::is_measured, &record::Replica::status) &&
+               record::undisturbed(c) < record::needed(c) && !record::fastest_agree(c);
     });
 }
 
@@ -129,7 +126,7 @@ std::vector<fs::path> earlier_runs(const std::vector<fs::path>& folders) {
 /// What was exchanged since the newest run with a result; "" if nothing was, or nothing is known.
 std::string exchanged_parts(const std::vector<fs::path>& folders, const record::Machine& machine) {
     for (const auto& path : earlier_runs(folders)) {
-        const auto run = record::read_run(path / "run.json", {.values = false, .details = false});
+        const auto run = record::read_run(path / "run.json", as_stored);
         if (!run) continue;
         const auto parts = record::changed_parts(run->machine, machine);
         if (parts.empty()) return {};
@@ -222,7 +219,7 @@ std::size_t count_done(const std::vector<record::Case>& cases) {
 /// wrote its own: going on then writes it.
 bool is_finished(const Found& found, const Plan& plan, bool patient) {
     if (is_unfinished(plan, found.content.steps, patient)) return false;
-    const auto run = record::read_run(found.path / "run.json", {.values = false, .details = false});
+    const auto run = record::read_run(found.path / "run.json", as_stored);
     if (!run) return false;
     if (plan.soak_seconds) return run->status == "done"; // its result keeps fewer visits
     return count_done(run->cases) >= count_done(cases_of(plan, found.content.steps));
@@ -251,7 +248,8 @@ std::string new_run_id(const std::string& started) {
     return id + '-' + random_token(8);
 }
 
-Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
+Result<RunFolder> create(const fs::path& folder, record::JournalHeader header,
+                         const std::optional<record::Machine>& machine) {
     header.run = new_run_id(header.started);
     const auto path = folder / header.run;
     auto made = make_folders(folder);
@@ -263,7 +261,7 @@ Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
     if (!made)
         return fail(made.error().message + "; choose another folder with --out",
                     made.error().fault);
-    auto journal = record::Journal::create(path / journal_name, header);
+    auto journal = record::Journal::create(path / journal_name, header, machine);
     if (!journal) {
         fs::remove_all(path, error); // nothing half-written stays
         return tl::unexpected{journal.error()};
@@ -289,9 +287,9 @@ public:
     /// `folders`: by its id, where new ones are made, then by its aliases.
     Search(std::vector<fs::path> folders, const std::vector<PlannedRun>& wanted,
            std::vector<record::JournalHeader> headers, const record::Machine& machine,
-           const RunOptions& options)
+           const std::optional<record::Machine>& shown, const RunOptions& options)
         : folders_{std::move(folders)}, wanted_{wanted}, headers_{std::move(headers)},
-          machine_{machine}, options_{options} {}
+          machine_{machine}, shown_{shown}, options_{options} {}
 
     /// The newest group that can be continued; empty if there is none.
     std::vector<RunFolder> resume() {
@@ -312,7 +310,8 @@ public:
     std::string obstacle(const fs::path& campaign) const {
         std::string of_other_suite;
         for (const auto& path : everywhere(campaign)) {
-            const auto run = record::read_run(path / "run.json", {.details = false});
+            const auto run =
+                record::read_run(path / "run.json", {.details = false, .as_stored = true});
             if (run && run->status == "done") continue;
             std::string why;
             const auto found = find(path, &why);
@@ -320,8 +319,7 @@ public:
                 why = in_use_;
             else if (found)
                 why = difference(*found->content.header, nearest(*found->content.header), machine_);
-            if (why.empty())
-                continue; // the process died before it wrote a line, or all cases are finished
+            if (why.empty()) continue; // it died before its first line, or all cases are finished
             auto text =
                 fmt::format("{} is not continued: {}; a new run starts", path.string(), why);
             if (!found || found->content.header->suite == headers_.front().suite) return text;
@@ -375,8 +373,8 @@ private:
             auto header = headers_[i];
             if (header.pairing) header.pairing->id = group;
             auto folder = members[i] ? go_on(std::move(*members[i]))
-                                     : create(folders_.front(),
-                                              std::move(header)); // killed before it began
+                                     : create(folders_.front(), std::move(header),
+                                              shown_); // killed before it began
             if (!folder) {
                 in_use_ = folder.error().message;
                 return {};
@@ -405,6 +403,7 @@ private:
     const std::vector<PlannedRun>& wanted_;
     std::vector<record::JournalHeader> headers_;
     const record::Machine& machine_;
+    const std::optional<record::Machine>& shown_;
     const RunOptions& options_;
     std::string in_use_; ///< why the last one that fits could not be opened
 };
@@ -432,11 +431,9 @@ std::vector<fs::path> earlier_runs(const RunOptions& options, const record::Mach
 
 bool is_open(const record::Case& c, int replica) {
     if (c.replicas.empty()) return c.status == Status::interrupted;
-    for (const auto& done : c.replicas) {
-        if (done.index == replica) return false;
-        if (!is_measured(done.status)) return false;
-    }
-    return true;
+    return std::ranges::none_of(c.replicas, [&](const auto& done) {
+        return done.index == replica || !is_measured(done.status);
+    });
 }
 
 fs::path RunFolder::state() const { return fs::absolute(path).parent_path() / "state"; }
@@ -449,7 +446,8 @@ fs::path RunFolder::log_of(std::size_t index, const PlannedCase& planned) const 
 
 Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& wanted,
                                                 const RunOptions& options,
-                                                const record::Machine& machine) {
+                                                const record::Machine& machine,
+                                                const std::optional<record::Machine>& shown) {
     const auto started = utc_now();
     const auto id = new_run_id(started);
     const auto seed = options.seed.value_or(std::stoll(random_token(4), nullptr, 16));
@@ -475,7 +473,7 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
     std::vector<RunFolder> folders;
     auto note = exchanged_parts(of_machine, machine);
     if (options.resume) {
-        Search search{std::move(of_machine), wanted, headers, machine, options};
+        Search search{std::move(of_machine), wanted, headers, machine, shown, options};
         if (folders = search.resume(); !folders.empty()) {
             if (auto same = same_occasion(folders.front(), options); !same)
                 return tl::unexpected{same.error()};
@@ -485,7 +483,7 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
         if (!obstacle.empty()) note = std::move(obstacle);
     }
     for (auto& header : headers) {
-        auto created = create(folder, std::move(header));
+        auto created = create(folder, std::move(header), shown);
         if (!created) return tl::unexpected{created.error()};
         folders.push_back(std::move(*created));
     }

@@ -34,6 +34,7 @@ struct RunOptions {
     std::string instance;                      ///< empty: as found
     std::string region;                        ///< empty: as found
     std::string zone;                          ///< empty: as found
+    std::string node;                          ///< empty: with record_hostname, the scheduler's
     std::vector<std::string> keep_environment; ///< variables that workers get as they are here
     bool resume = false;
     bool retry = false; ///< with resume: cases that ended unstable are measured anew
@@ -78,10 +79,11 @@ std::vector<std::filesystem::path> earlier_runs(const RunOptions& options,
 /// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
 /// the newest unfinished ones that took turns with the same variants, which keep their campaign, note and tags: it is an
 /// error if options give others; otherwise, or when there is none,
-/// new ones, with a note where there is an unfinished run that cannot be continued. In the order of `wanted`, which is one run, or several with pairings; they get their id here.
+/// new ones, with a note where there is an unfinished run that cannot be continued. In the order of `wanted`, which is one run, or several with pairings; they get their id here. `shown`: the machine as a journal may tell it.
 Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& wanted,
                                                 const RunOptions& options,
-                                                const record::Machine& machine);
+                                                const record::Machine& machine,
+                                                const std::optional<record::Machine>& shown = {});
 
 /// One level of the path: letters, digits, `.`, `_` and `-`; "unknown" for an empty text.
 std::string path_word(std::string_view text);

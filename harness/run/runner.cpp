@@ -183,7 +183,7 @@ Result<void> Runner::open() {
 }
 
 Result<void> Runner::open_runs(const record::Machine& machine) {
-    for (auto& run : wanted_) expect_own_noise(run.plan, earlier_runs(options_, machine));
+    for (auto& run : wanted_) expect_own_noise(run.plan, earlier_runs(options_, machine), machine);
     for (const auto& run : wanted_) {
         auto context = enter(run.variant, options_);
         if (!context) return tl::unexpected{context.error()};
@@ -193,7 +193,9 @@ Result<void> Runner::open_runs(const record::Machine& machine) {
     auto recorded = wanted_;
     for (auto& run : recorded)
         if (run.pairing) redaction_.apply(*run.pairing);
-    auto folders = open_run_folders(recorded, options_, machine);
+    record::Run shown{.machine = machine};
+    redaction_.apply(shown);
+    auto folders = open_run_folders(recorded, options_, machine, std::move(shown.machine));
     if (!folders) return tl::unexpected{folders.error()};
     for (std::size_t i = 0; i < runs_.size(); ++i)
         if (auto opened = runs_[i].open(std::move((*folders)[i]), options_.keep_samples); !opened)

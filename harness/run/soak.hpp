@@ -8,7 +8,7 @@
 #include "plan/plan.hpp"
 #include "process/message.hpp"
 #include "record/model.hpp"
-#include "record/soak_course.hpp"
+#include "record/soak.hpp"
 
 #include <cstddef>
 #include <functional>

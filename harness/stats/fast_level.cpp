@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t fewest_for_a_cut = 3;
 constexpr double most_deviations = 3;
+constexpr double within_three = 0.9973; // of a normal distribution
 
 /// A value of a replica as the logarithm of a time: smaller is faster.
 double cost(double value, bool higher_is_better) {
@@ -37,15 +38,32 @@ double variance_within(std::span<const Estimate> replicas, double confidence) {
     return known == 0 ? 0 : squares / known / (factor * factor);
 }
 
+/// How far the next replica may lie from the mean of `kept` ones.
+double reach_of(Values kept, double expected_variance, const ReplicaPrior& prior) {
+    const auto count = static_cast<double>(kept.size());
+    double deviations = most_deviations;
+    double moderated = expected_variance;
+    if (!prior.is_certain) {
+        const double degrees = prior.degrees + count - 1;
+        if (!(degrees > 0)) return std::numeric_limits<double>::infinity();
+        deviations = student_factor(degrees, within_three);
+        moderated *= prior.degrees / degrees;
+        if (kept.size() > 1) moderated += variance(kept) * (count - 1) / degrees;
+    }
+    return deviations * std::sqrt(moderated * (1 + 1 / count));
+}
+
 /// Of `sorted`, how many lie at the level of the first ones.
-std::size_t count_level(const std::vector<double>& sorted, double expected_variance) {
+std::size_t count_level(const std::vector<double>& sorted, double expected_variance,
+                        const ReplicaPrior& prior) {
     if (sorted.size() < fewest_for_a_cut) return sorted.size();
     double sum = sorted.front();
     std::size_t kept = 1;
     while (kept < sorted.size()) {
         const auto count = static_cast<double>(kept);
-        const double reach = most_deviations * std::sqrt(expected_variance * (1 + 1 / count));
-        if (sorted[kept] - sum / count > reach) break;
+        if (sorted[kept] - sum / count >
+            reach_of(Values{sorted.data(), kept}, expected_variance, prior))
+            break;
         sum += sorted[kept++];
     }
     return kept;
@@ -64,7 +82,7 @@ FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& pri
     std::ranges::sort(costs);
     const double within = variance_within(replicas, confidence);
     const double expected = (prior.deviation * prior.deviation) + within;
-    level.kept = count_level(costs, expected);
+    level.kept = count_level(costs, expected, prior);
     const Values kept{costs.data(), level.kept};
     const auto value_of = [&](double log) { return std::exp(higher_is_better ? -log : log); };
     if (level.kept < costs.size()) level.slow = value_of(mean(Values{costs}.subspan(level.kept)));
@@ -92,6 +110,7 @@ double expected_half_width(const ReplicaPrior& prior, std::size_t replicas, doub
 std::optional<OwnNoise> own_noise(std::span<const std::vector<double>> runs, double expected) {
     constexpr std::size_t least_runs = 10;
     constexpr double least_share = 0.25;
+    const ReplicaPrior prior{.deviation = expected, .degrees = 0, .is_certain = true};
     double squares = 0;
     double degrees = 0;
     std::vector<double> levels;
@@ -102,7 +121,7 @@ std::optional<OwnNoise> own_noise(std::span<const std::vector<double>> runs, dou
             !std::ranges::all_of(costs, [](double c) { return std::isfinite(c); }))
             continue;
         std::ranges::sort(costs);
-        const Values kept{costs.data(), count_level(costs, expected * expected)};
+        const Values kept{costs.data(), count_level(costs, expected * expected, prior)};
         levels.push_back(mean(kept));
         if (kept.size() < 2) continue;
         squares += variance(kept) * static_cast<double>(kept.size() - 1);

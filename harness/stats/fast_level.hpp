@@ -19,6 +19,8 @@ namespace assay::stats {
 struct ReplicaPrior {
     double deviation;
     double degrees;
+    /// The cut trusts the deviation as if it were known, as in files of rules 1 (record/spread.hpp).
+    bool is_certain = false;
 };
 
 struct FastLevel {
@@ -28,7 +30,8 @@ struct FastLevel {
 };
 
 /// The fastest replica and, in order of their values, those within three standard deviations of the mean of the
-/// faster ones. Of two replicas both are kept: nothing says which is the odd one. The interval is Student's t with
+/// faster ones. The deviation is the prior moderated by the faster ones, and three are as many as Student's t has at the same
+/// probability: a prior that is too small cuts nothing off. Of two replicas both are kept: nothing says which is the odd one. The interval is Student's t with
 /// the variance moderated by the prior, or that of the replicas' own intervals if it is wider; a single kept one of
 /// several has none. Nothing (NaN, Scope::none) under the conditions of combine_replicas.
 FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& prior,

@@ -4,7 +4,7 @@
 #include "base/file.hpp"
 #include "machine/inventory.hpp"
 #include "record/format.hpp"
-#include "record/soak_course.hpp"
+#include "record/soak.hpp"
 #include "telemetry/window.hpp"
 #include "worker/transport.hpp"
 

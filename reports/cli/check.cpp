@@ -15,6 +15,7 @@
 #include "language/language.hpp"
 #include "language/texts/judge.hpp"
 #include "report/text.hpp"
+#include "store/own_runs.hpp"
 #include "verbs.hpp"
 
 #include <fmt/core.h>
@@ -45,11 +46,18 @@ Result<ExitCode> check_as(const Options& options, ExitStyle style) {
     std::vector<Input> inputs; // no output may replace one of them
     auto limits = limits_of(asked, inputs);
     if (!limits) return tl::unexpected{limits.error()};
-    auto collection = collect(options.inputs, collecting_for(*limits, options.collecting));
+    auto how = collecting_for(*limits, options.collecting);
+    how.unfinished = true; // a run that began and has no result is named
+    auto collection = collect(options.inputs, how);
     if (!collection) return tl::unexpected{collection.error()};
+    if (!asked.machine_of.empty())
+        if (auto done = keep_machine_of(*collection, asked.machine_of); !done)
+            return tl::unexpected{done.error()};
     for (const auto& run : collection->runs) inputs.push_back({.label = "", .file = run.file});
     if (asked.limits.empty() && are_soaks(*collection)) *limits = {};
-    const auto judgement = judge(std::move(*collection), std::move(*limits), asked.judging);
+    auto judging = asked.judging;
+    from_text(asked.part, judging.part); // options.cpp has refused others
+    const auto judgement = judge(std::move(*collection), std::move(*limits), judging);
     if (!judgement) return tl::unexpected{judgement.error()};
     if (auto done = write_extras(asked, *judgement, inputs); !done)
         return tl::unexpected{done.error()};

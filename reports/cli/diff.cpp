@@ -5,7 +5,6 @@
 #include "diff/document.hpp"
 #include "export/diff_data.hpp"
 #include "files.hpp"
-#include "record/reader.hpp"
 #include "report/input.hpp"
 #include "report/text.hpp"
 #include "store/collection.hpp"
@@ -23,7 +22,7 @@ namespace assay::report {
 namespace {
 
 Result<DiffSide> side_of(const Input& input, const char* label) {
-    auto run = record::read_run(input.file);
+    auto run = read_result(input.file);
     if (!run) return tl::unexpected{run.error()};
     return DiffSide{.label = input.label.empty() ? label : plain(input.label, 60),
                     .file = plain(input.file.string(), 200),

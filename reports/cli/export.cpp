@@ -46,7 +46,7 @@ Result<ExitCode> export_one(const Options& options) {
     const auto inputs = find_inputs(options.inputs);
     if (!inputs) return tl::unexpected{inputs.error()};
     if (auto fine = check_output(options.out, *inputs); !fine) return tl::unexpected{fine.error()};
-    const auto run = record::read_run(inputs->front().file);
+    const auto run = read_result(inputs->front().file);
     if (!run) return tl::unexpected{run.error()};
     if (auto done = write(output_of(options), to_gbench(*run)); !done)
         return tl::unexpected{done.error()};

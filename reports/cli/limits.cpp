@@ -82,6 +82,7 @@ Result<ExitCode> lint_files(const Options& options) {
 bool is_run(const std::string& input) {
     std::error_code ignored;
     if (std::filesystem::is_directory(input, ignored)) return true;
+    if (!std::filesystem::is_regular_file(input, ignored)) return false; // opening a pipe waits
     constexpr std::size_t enough = 4096; // the schema stands at the front of every run
     std::ifstream file{input};
     std::string front(enough, '\0');

@@ -197,26 +197,23 @@ void add_check(CLI::App& verb, Options& o) {
             "Result files, folders (every run below it), globs, each with LABEL= in front or "
             "not; all runs of a machine are judged together")
         ->type_name("[LABEL=]PATH");
-    verb.add_option("--limits", c.limits,
-                    "What a good node must reach: a file, or the name of an installed one; a later "
-                    "one adds to the earlier ones and replaces limits of the same id [spec]")
-        ->type_name("FILE|NAME")
-        ->allow_extra_args(false);
-    verb.add_option("--campaign", c.judging.campaign, "Only runs of this campaign")
-        ->type_name("NAME");
+    add_limits_by_name(verb, o);
+    auto* campaign = verb.add_option("--campaign", c.judging.campaign, "Only runs of this campaign")
+                         ->type_name("NAME");
+    verb.add_option("--machine-of", c.machine_of, "Only the machine and campaign of this run")
+        ->type_name("RUN.json")
+        ->excludes(campaign);
     verb.add_option("--filter", c.judging.filter, "Only these: KEY=A|B, KEY!=A; several: all")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
-    verb.add_option("--pass-level", c.judging.levels.pass,
-                    "How often a node at its limit may pass, each check")
-        ->check(CLI::Range(1e-6, 0.5))
-        ->type_name("P")
-        ->capture_default_str();
-    verb.add_option("--fail-level", c.judging.levels.fail,
-                    "How often a good node may fail, all its checks together")
-        ->check(CLI::Range(1e-6, 0.5))
-        ->type_name("P")
-        ->capture_default_str();
+    auto& levels = c.judging.levels;
+    for (auto* level : {verb.add_option("--pass-level", levels.pass,
+                                        "How often a node at its limit may pass, each check"),
+                        verb.add_option("--fail-level", levels.fail,
+                                        "How often a good node may fail, all its checks together")})
+        level->check(CLI::Range(1e-6, 0.5))->type_name("P")->capture_default_str();
+    verb.add_option("--part", c.part, "Judge only the host, or only devices and their links")
+        ->option_text("host|devices [all]");
     verb.add_option("--exit-style", c.exit_style,
                     "Exit codes and first line as a Nagios plugin or the node problem detector "
                     "wants them")
@@ -455,6 +452,9 @@ private:
         if (options_.perform == &check_nodes && options_.inputs.empty() &&
             !options_.checking.self_test)
             return "inputs are missing: result files or folders of the nodes";
+        if (PartChoice part{}; !from_text(options_.checking.part, part))
+            return fmt::format("--part \"{}\" is not known; there are all, host and devices",
+                               options_.checking.part);
         if (!exit_style_from(options_.checking.exit_style))
             return fmt::format("--exit-style \"{}\" is not known; there are assay, nagios and npd",
                                options_.checking.exit_style);

@@ -37,7 +37,9 @@ struct PredictWords {
 struct CheckWords {
     std::vector<std::string> limits; ///< files, or names of installed ones
     JudgeOptions judging;
+    std::filesystem::path machine_of;
     std::string exit_style = "assay";
+    std::string part = "all";
     bool advisory = false;
     bool self_test = false;
     std::filesystem::path junit;

@@ -5,7 +5,7 @@
 #include "base/console.hpp"
 #include "export/json.hpp"
 #include "files.hpp"
-#include "record/reader.hpp"
+#include "record/same_machine.hpp"
 #include "report/document.hpp"
 #include "report/input.hpp"
 #include "store/find.hpp"
@@ -30,7 +30,7 @@ std::string source_of(const std::filesystem::path& file) {
 /// The run of an input. Of a folder it is the newest one, unless that was stopped and an earlier one of the same machine
 /// was not.
 Result<record::Run> read_input(Input& input, const std::string& argument) {
-    auto run = record::read_run(input.file);
+    auto run = read_result(input.file);
     const auto named = split_label(argument);
     if (!run || run->status == "done" || named->file == input.file) return run;
     auto found = find_files({argument});
@@ -38,8 +38,8 @@ Result<record::Run> read_input(Input& input, const std::string& argument) {
     std::ranges::stable_sort(found->files, std::ranges::greater{},
                              [](const FoundFile& file) { return file.stamp.modified; });
     for (const auto& file : found->files) {
-        auto earlier = record::read_run(file.path);
-        if (!earlier || earlier->status != "done" || earlier->machine.id != run->machine.id)
+        auto earlier = read_result(file.path);
+        if (!earlier || earlier->status != "done" || !record::is_same_machine(*earlier, *run))
             continue;
         print_error(fmt::format("assay-report: note: {} is newer, but was interrupted; this is the "
                                 "last complete run of its machine\n",

@@ -49,7 +49,7 @@ Unit unit_for(const std::vector<Participants>& sides) {
 double tested_value(const Observation& observation) {
     if (!observation.between_runs || observation.replicas.empty()) return *observation.value;
     std::vector<double> values;
-    for (const auto& replica : observation.replicas) values.push_back(replica.value);
+    for (const auto& replica : counted(observation)) values.push_back(replica.value);
     return stats::average(values);
 }
 
@@ -188,11 +188,11 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
             add(id, sessions_[run] == 0 ? id : std::uint64_t{sessions_[run]} << 32U,
                 tested_value(observation), when);
         } else {
-            for (const auto& [index_in_run, value] : observation.replicas) {
-                const auto place = static_cast<std::uint32_t>(index_in_run) + 1U;
+            for (const auto& replica : counted(observation)) {
+                const auto place = static_cast<std::uint32_t>(replica.index) + 1U;
                 add((std::uint64_t{run} << 32U) + place,
-                    sessions_[run] == 0 ? 0 : (std::uint64_t{sessions_[run]} << 32U) + place, value,
-                    when);
+                    sessions_[run] == 0 ? 0 : (std::uint64_t{sessions_[run]} << 32U) + place,
+                    replica.value, when);
             }
         }
     }

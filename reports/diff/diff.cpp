@@ -65,6 +65,7 @@ constexpr std::array rules{
     Rule{"pci.link.peers_redirected", setting, true},
     Rule{"devices", hardware, true},
     Rule{"devices.uuid", hardware, false, Kind::nature},
+    Rule{"devices.whole_uuid", hardware, false, Kind::nature},
     Rule{"devices.pci_address", hardware, false, Kind::nature},
     Rule{"devices.index", hardware, false, Kind::nature},
     Rule{"devices.firmware", firmware},
@@ -205,9 +206,7 @@ std::string_view to_string(DiffGroup group) {
 
 Diff diff_machines(DiffSide a, DiffSide b) {
     Diff diff{.a = std::move(a), .b = std::move(b)};
-    const auto& one = diff.a.run.machine;
-    diff.same_machine = record::is_id_of(one, diff.b.run.machine.id) ||
-                        record::is_id_of(diff.b.run.machine, one.id);
+    diff.same_machine = record::is_same_machine(diff.a.run, diff.b.run);
     const auto facts_a = facts_of(diff.a.run);
     const auto facts_b = facts_of(diff.b.run);
     std::map<std::tuple<std::string, std::string, std::string>, Difference> found;

@@ -15,8 +15,10 @@
 #include "store/find.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -87,6 +89,70 @@ bool has_serials_in_clear(const json::Value& document) {
     return found;
 }
 
+/// What a verdict follows from, before anything is hidden.
+struct Basis {
+    std::map<std::string, fs::path> results; ///< by their names in the bundle
+    fs::path folder;                         ///< of the limits
+    std::vector<std::string> limits;
+    std::string created;
+};
+
+/// What is decided where these fields are hidden.
+Result<json::Value> decisions_with(const Basis& basis, const std::vector<std::string>& redact) {
+    const auto fields = checked_fields(redact);
+    if (!fields) return tl::unexpected{fields.error()};
+    const TemporaryFolder scratch;
+    const auto write = [&](const std::string& name, std::string_view text) -> Result<void> {
+        if (auto made = make_folders((scratch.path() / name).parent_path()); !made) return made;
+        return write_atomically(scratch.path() / name, text);
+    };
+    std::map<std::string, json::Value> documents;
+    std::set<std::string> secrets;
+    for (const auto& [name, file] : basis.results) {
+        const auto text = read_whole(file, most_bytes_of_file);
+        if (!text) return tl::unexpected{text.error()};
+        auto document = parse_result(*text, file.string());
+        if (!document) return tl::unexpected{document.error()};
+        collect_secrets(*document, *fields, secrets);
+        documents.emplace(name, *std::move(document));
+    }
+    for (auto& [name, document] : documents) {
+        auto salts = new_salts();
+        hide(document, salts, *fields, secrets);
+        if (auto done = write(name, json::to_text(document)); !done)
+            return tl::unexpected{done.error()};
+    }
+    for (const auto& name : basis.limits) {
+        if (const auto fault = fault_of_path(name); !fault.empty())
+            return fail(fmt::format("{}: the path {} {}", (basis.folder / statement_file).string(),
+                                    json::show_text(name), fault));
+        const auto text = read_whole(basis.folder / name, most_bytes_of_list);
+        if (!text) return tl::unexpected{text.error()};
+        if (auto done = write(name, *text); !done) return tl::unexpected{done.error()};
+    }
+    const auto verdict = verdict_of_bundle(scratch.path(), basis.limits, basis.created);
+    if (!verdict) return tl::unexpected{verdict.error()};
+    return decisions_of(*verdict);
+}
+
+/// Limits are chosen by facts of machines and cases: who hides one would choose others.
+Result<void> keeps_decisions(const Basis& basis, const std::vector<std::string>& redact) {
+    if (redact.empty()) return {};
+    const auto before = decisions_with(basis, {});
+    if (!before) return tl::unexpected{before.error()};
+    const auto after = decisions_with(basis, redact);
+    if (!after) return tl::unexpected{after.error()};
+    if (*before == *after) return {};
+    std::vector<std::string> causes;
+    for (const auto& one : redact)
+        if (const auto alone = decisions_with(basis, {one}); !alone || *alone != *before)
+            causes.push_back(one);
+    return fail(fmt::format("--redact {}: the verdict depends on what this hides ({} with it, {} "
+                            "without); leave it out",
+                            fmt::join(causes.empty() ? redact : causes, ", "),
+                            member_text(*before, "verdict"), member_text(*after, "verdict")));
+}
+
 /// What is known of all results before one is written.
 struct Source {
     fs::path file;
@@ -109,6 +175,12 @@ public:
             if (auto done = put_logs(source); !done) return tl::unexpected{done.error()};
         EvidencePredicate predicate{.version = std::string{version()}, .created = options_.created};
         if (auto done = put_limits(predicate); !done) return tl::unexpected{done.error()};
+        Basis basis{
+            .folder = draft_.path(), .limits = predicate.limits, .created = predicate.created};
+        for (const auto& source : *sources)
+            basis.results[source.folder + "/run.json"] = source.file;
+        if (auto done = keeps_decisions(basis, options_.redact); !done)
+            return tl::unexpected{done.error()};
         const auto verdict = verdict_of_bundle(draft_.path(), predicate.limits, predicate.created);
         if (!verdict) return tl::unexpected{verdict.error()};
         predicate.verdict = made_.verdict = verdict->value("verdict", std::string{});
@@ -132,7 +204,7 @@ public:
 
 private:
     Result<std::vector<Source>> sources_of(const std::vector<std::string>& inputs) {
-        const auto files = find_files(inputs);
+        const auto files = find_files(inputs, Journals::none);
         if (!files) return tl::unexpected{files.error()};
         if (!files->problems.empty())
             return fail(fmt::format("{}: {}", files->problems.front().where,
@@ -322,10 +394,15 @@ Result<MadeBundle> redact_bundle(const fs::path& bundle, const fs::path& folder,
         return tl::unexpected{done.error()};
     if (auto done = seal(draft->path(), *salts, nullptr); !done)
         return tl::unexpected{done.error()};
-    if (const auto statement = read_statement(draft->path()); statement)
-        made.verdict = statement->predicate.verdict;
-    else
-        return tl::unexpected{statement.error()};
+    const auto statement = read_statement(draft->path());
+    if (!statement) return tl::unexpected{statement.error()};
+    made.verdict = statement->predicate.verdict;
+    Basis basis{.folder = bundle,
+                .limits = statement->predicate.limits,
+                .created = statement->predicate.created};
+    for (const auto& path : files->regular)
+        if (is_result(path)) basis.results[path] = bundle / path;
+    if (auto done = keeps_decisions(basis, redact); !done) return tl::unexpected{done.error()};
     if (auto done = draft->complete(); !done) return tl::unexpected{done.error()};
     return made;
 }

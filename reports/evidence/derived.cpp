@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -119,6 +120,24 @@ Result<json::Value> verdict_of_bundle(const std::filesystem::path& folder,
             for (auto& check : node["checks"]) check["name"] = "";
     }
     return value;
+}
+
+json::Value decisions_of(const json::Value& verdict) {
+    const auto part = [](const json::Value& from, std::initializer_list<const char*> keys) {
+        json::Value taken = json::Value::object();
+        for (const char* key : keys) taken[key] = from.value(key, json::Value{});
+        return taken;
+    };
+    std::vector<std::string> nodes;
+    for (const auto& node : verdict.at("nodes")) {
+        auto decided = part(node, {"verdict", "required", "ran", "not_judged"});
+        for (const auto& check : node.value("checks", json::Value::array()))
+            decided["checks"].push_back(part(check, {"id", "case", "verdict", "cause", "action",
+                                                     "value", "bound", "replicas", "runs"}));
+        nodes.push_back(json::to_line(decided));
+    }
+    std::ranges::sort(nodes);
+    return {{"verdict", verdict.at("verdict")}, {"nodes", std::move(nodes)}};
 }
 
 MachineFacts machine_facts(const json::Value& document) {

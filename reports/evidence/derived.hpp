@@ -20,6 +20,9 @@ Result<json::Value> verdict_of_bundle(const std::filesystem::path& folder,
                                       const std::vector<std::string>& limits,
                                       const std::string& created);
 
+/// What such a verdict decides, without what people or machines are called: equal for equal decisions.
+json::Value decisions_of(const json::Value& verdict);
+
 /// A member of an object; empty where there is none, or it is no text.
 std::string member_text(const json::Value& object, const char* key);
 

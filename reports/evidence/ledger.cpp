@@ -8,6 +8,7 @@
 #include "evidence/tree.hpp"
 #include "json/canonical.hpp"
 #include "record/reader.hpp"
+#include "record/same_machine.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -43,8 +44,10 @@ std::vector<LedgerPart> parts_of(const record::Machine& machine) {
         parts.push_back(
             {plain(kind), is_hidden(where) ? "" : plain(where), plain(id), plain(name)});
     };
-    for (const auto& device : machine.devices)
-        add("device", device.pci_address, device.uuid, device.name);
+    for (const auto& device : machine.devices) {
+        const auto part = record::part_id(device); // slices of a device share its fate
+        add("device", device.pci_address, part.empty() ? device.uuid : part, device.name);
+    }
     for (const auto& serial : machine.identity.serials) {
         const auto of =
             std::ranges::find(machine.devices, serial.where, &record::Device::pci_address);
@@ -165,6 +168,7 @@ Result<std::vector<LedgerEntry>> entries_of(const json::Value& verdict,
             entry.runs.push_back(plain(run->id));
             entry.measured = plain(run->started); // the newest is the last
             entry.host = is_hidden(run->machine.hostname) ? "" : plain(run->machine.hostname);
+            if (entry.host.empty()) entry.host = plain(record::node_name(run->machine));
             entry.parts = parts_of(run->machine);
         }
         if (is_hidden(entry.repair)) entry.repair.clear();

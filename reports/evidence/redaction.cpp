@@ -24,10 +24,11 @@ struct Group {
 };
 const std::vector<Group>& groups() {
     static const std::vector<Group> all{
-        {"hostname", {"machine.hostname"}},
+        {"hostname", {"machine.hostname", "machine.identity.node"}},
         {"serials",
          {"machine.identity.serials.*.text", "machine.identity.serials.*.keyed",
-          "machine.identity.parts.*.id", "machine.devices.*.uuid", "cases.*.place.uuid"}},
+          "machine.identity.parts.*.id", "machine.devices.*.uuid", "machine.devices.*.whole_uuid",
+          "cases.*.place.uuid"}},
         {"addresses",
          {"machine.identity.serials.*.where", "machine.identity.parts.*.where",
           "machine.pci.*.address", "machine.devices.*.pci_address",

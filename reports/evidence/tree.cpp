@@ -7,6 +7,7 @@
 #include "evidence/files.hpp"
 #include "json/canonical.hpp"
 #include "json/words.hpp"
+#include "record/convert.hpp"
 
 #include <fmt/format.h>
 
@@ -18,8 +19,6 @@
 
 namespace assay::report {
 namespace {
-
-constexpr std::string_view hidden_prefix = "redacted:sha256:";
 
 std::string bytes_of(const Digest& digest) { return {digest.begin(), digest.end()}; }
 
@@ -124,13 +123,13 @@ Result<Salts> salts_from(const json::Value& value, std::string_view source) {
 std::optional<std::string> hidden_in(const json::Value& leaf) {
     if (!leaf.is_string()) return std::nullopt;
     std::string_view text = leaf.get_ref<const std::string&>();
-    if (!text.starts_with(hidden_prefix)) return std::nullopt;
-    text.remove_prefix(hidden_prefix.size());
+    if (!text.starts_with(record::hidden_prefix)) return std::nullopt;
+    text.remove_prefix(record::hidden_prefix.size());
     return is_digest(text) ? std::optional{std::string{text}} : std::nullopt;
 }
 
 std::string hidden_text(std::string_view digest) {
-    return fmt::format("{}{}", hidden_prefix, digest);
+    return fmt::format("{}{}", record::hidden_prefix, digest);
 }
 
 void each_leaf(json::Value& document,

@@ -4,6 +4,7 @@
 
 #include "diff/document.hpp"
 #include "json/json.hpp"
+#include "record/same_machine.hpp"
 
 #include <optional>
 
@@ -17,7 +18,8 @@ Value number_or_null(const std::optional<double>& value) {
 }
 
 Value described(const DiffSide& side) {
-    return {{"label", side.label}, {"file", side.file}, {"machine", side.run.machine.id}};
+    return {
+        {"label", side.label}, {"file", side.file}, {"machine", record::own_id(side.run.machine)}};
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 
 #include "language/language.hpp"
 #include "language/texts/store.hpp"
-#include "record/reader.hpp"
+#include "report/input.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ public:
 
 private:
     Result<record::Run> read(const FoundFile& file) {
-        auto run = record::read_run(file.path, {.values = false});
+        auto run = read_result(file.path, {.values = false});
         if (run) return plain(std::move(*run));
         out_.problems.push_back(
             {.where = plain(file.path.string()),

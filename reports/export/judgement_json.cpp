@@ -69,6 +69,7 @@ Value check_of(const Judgement& judgement, const Check& check) {
     }
     return {
         {"id", plain(check.id)},
+        {"part", plain(check.part)},
         {"name", name_of(judgement, check)},
         {"verdict", std::string{to_string(check.outcome)}},
         {"cause", code(check.cause)},
@@ -90,6 +91,7 @@ Value check_of(const Judgement& judgement, const Check& check) {
         {"p_pass", number(check.p_pass)},
         {"p_fail", number(check.p_fail)},
         {"replicas_to_decide", number(check.repeats)},
+        {"warm", check.is_warm},
         {"of_datasheet", number(check.beside.of_datasheet)},
         {"of_fleet", number(check.beside.of_fleet)},
         {"slower_nodes", number(check.beside.slower)},
@@ -105,6 +107,11 @@ Value node_of(const Judgement& judgement, const Node& node) {
     const auto& machine = collection.machines[node.machine];
     Value runs = Value::array();
     for (const auto run : node.runs) runs.push_back(plain(collection.runs[run].file.string()));
+    Value parts = Value::array();
+    for (const auto& part : node.parts)
+        parts.push_back({{"part", plain(part.part)},
+                         {"verdict", std::string{to_string(part.outcome)}},
+                         {"measured", part.measured}});
     Value worst = nullptr;
     if (const auto* found = worst_of(node); found != nullptr) {
         worst = {{"id", plain(found->id)},
@@ -118,6 +125,7 @@ Value node_of(const Judgement& judgement, const Node& node) {
             {"machine", plain(machine.id)},
             {"campaign", text(node.campaign)},
             {"verdict", std::string{to_string(node.outcome)}},
+            {"parts", std::move(parts)},
             {"required", node.required},
             {"ran", node.ran},
             {"not_judged", node.not_judged},
@@ -154,6 +162,9 @@ bool write_json(const Judgement& judgement, int exit_code, const Sink& sink) {
     Value counted = Value::object();
     for (std::size_t i = 0; i < counts.size(); ++i)
         counted[std::string{to_string(static_cast<Outcome>(i))}] = counts.at(i);
+    Value lines = {answer.verdict, answer.worst};
+    for (const auto* line : {&answer.next, &answer.missing})
+        if (!line->empty()) lines.push_back(*line);
     Value problems = Value::array();
     for (const auto& problem : judgement.collection.problems)
         problems.push_back({{"where", plain(problem.where)}, {"reason", plain(problem.reason)}});
@@ -163,7 +174,8 @@ bool write_json(const Judgement& judgement, int exit_code, const Sink& sink) {
     out.open_object();
     write_members({{"schema", "assay.verdict/1"},
                    {"verdict", std::string{to_string(judgement.outcome)}},
-                   {"text", {answer.verdict, answer.worst, answer.missing}},
+                   {"text", std::move(lines)},
+                   {"part", std::string{to_string(judgement.part)}},
                    {"exit_code", exit_code},
                    {"counts", std::move(counted)},
                    {"levels", {{"pass", judgement.levels.pass}, {"fail", judgement.levels.fail}}},

@@ -6,6 +6,7 @@
 #include "record/conditions.hpp"
 #include "record/convert.hpp"
 #include "record/metrics.hpp"
+#include "record/same_machine.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 #include "stats/summary.hpp"
@@ -31,7 +32,7 @@ using write::CsvLine;
 /// Texts that all rows of a case share.
 struct CaseTexts {
     std::string parameters, settings, parameters_json, settings_json, conditions, device, tags;
-    std::string_view device_model, file;
+    std::string_view device_model, file, machine;
 };
 /// A row before it is formatted. `metric` may be made for it: of a matrix, or of a case without a value.
 struct LongRow {
@@ -72,7 +73,7 @@ constexpr std::array columns{
         {"started", word, "start of the run, UTC, ISO 8601; empty where an import does not know"},
         [](const LongRow& r) -> Cell { return r.run.started; }},
     Column{{"machine", word, "id of the machine"},
-           [](const LongRow& r) -> Cell { return r.run.machine.id; }},
+           [](const LongRow& r) -> Cell { return r.texts.machine; }},
     Column{{"cpu_model", word, "processor"},
            [](const LongRow& r) -> Cell { return r.run.machine.cpu_model; }},
     Column{{"provider", word, "who runs the machine: aws, gcp, ..., unknown"},
@@ -341,8 +342,10 @@ std::string table_rows(const record::Run& run, const FoundFile& file, TableForma
     std::string out;
     const auto tags = in_json(run.tags);
     const auto name = plain(place_below_input(file).string());
+    const auto machine = record::own_id(run.machine);
     for (const auto& c : run.cases) {
-        const auto texts = texts_of(run, c, tags, name);
+        auto texts = texts_of(run, c, tags, name);
+        texts.machine = machine;
         const auto add = [&](const record::Metric& metric, bool is_primary,
                              std::string_view cells = "") {
             const LongRow row{run, file, c, texts, metric, is_primary, cells};

@@ -5,6 +5,7 @@
 #include "base/utc.hpp"
 #include "record/conditions.hpp"
 #include "record/metrics.hpp"
+#include "record/same_machine.hpp"
 #include "report/words.hpp"
 
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string labels_of(const record::Run& run, const record::Case& c) {
-    return Gauges::labels({{"machine", run.machine.id},
+    return Gauges::labels({{"machine", record::own_id(run.machine)},
                            {"provider", run.machine.provider},
                            {"instance_type", run.machine.instance},
                            {"benchmark", c.benchmark},

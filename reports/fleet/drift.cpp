@@ -47,8 +47,7 @@ public:
         }
         for (const auto& seen : all.observations) {
             const auto node = before[seen.run];
-            if (node == no_node || !seen.is_primary || !counts(seen, Trust::unstable_too) ||
-                !(*seen.value > 0))
+            if (node == no_node || !seen.is_primary || !is_good(seen) || !(*seen.value > 0))
                 continue;
             found_[key(names[seen.series], node, places[seen.series])] = &seen;
         }
@@ -107,7 +106,7 @@ void add_drifts(Fleet& fleet, const FleetValues& values, const std::vector<std::
         std::vector<Change> changes;
         for (const auto& one : values.of_item[i]) {
             const auto* then = earlier.find(name, one);
-            if (then == nullptr || !counts(*one.first, Trust::unstable_too)) continue;
+            if (then == nullptr || !is_good(*one.first)) continue;
             changes.push_back(
                 {one.node, log_of(item, *one.first->value) - log_of(item, *then->value)});
             nodes.insert(one.node);

@@ -2,6 +2,7 @@
 
 #include "fleet/faults.hpp"
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/utc.hpp"
 #include "judge/node.hpp"
@@ -21,6 +22,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -30,6 +32,8 @@ namespace {
 /// Clocks that nobody keeps together differ by less; runs are told apart by seconds.
 constexpr double clock_leeway = 60; // seconds
 constexpr double no_time_between = 1;
+/// Of the list of a sweep: a line has 50 bytes.
+constexpr std::size_t most_of_list = 64U << 20U;
 
 std::string time_in_words(double seconds) {
     const std::chrono::sys_seconds time{
@@ -39,6 +43,8 @@ std::string time_in_words(double seconds) {
 
 /// A result ends with a bracket; half of one does not.
 bool is_cut_off(const std::filesystem::path& path) {
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(path, unknown)) return false; // opening a pipe waits
     std::ifstream file{path, std::ios::binary | std::ios::ate};
     if (!file) return false;
     auto size = static_cast<std::int64_t>(file.tellg());
@@ -274,13 +280,14 @@ private:
                     read_list_of_sweep(folder / "sweep" / "list.tsv");
     }
     void read_list_of_sweep(const std::filesystem::path& path) {
-        std::ifstream file{path};
-        for (std::string line; file && std::getline(file, line);) {
+        const auto text = read_whole(path, most_of_list);
+        if (!text) return; // mostly there is none
+        for (const auto& line : split(*text, '\n')) {
             const auto fields = split(line, '\t');
             constexpr std::size_t columns = 5;
             const auto ahead = fields.size() == columns ? to_number(fields[4]) : std::nullopt;
             if (ahead && static_cast<double>(*ahead) < -clock_leeway)
-                add(FaultCode::clock_behind, {names_.of_host(fields[0])},
+                add(FaultCode::clock_behind, {plain(names_.of_host(fields[0]), 60)},
                     {plain(path.string()), fmt::format("{} s", *ahead)});
         }
     }
@@ -298,6 +305,9 @@ private:
             case ProblemCode::unreadable:
                 add(is_cut_off(path) ? FaultCode::half_copied : FaultCode::unreadable,
                     std::move(nodes), std::move(evidence));
+                break;
+            case ProblemCode::stale:
+                add(FaultCode::changed, std::move(nodes), std::move(evidence));
                 break;
             case ProblemCode::future:
                 add(FaultCode::clock_ahead, std::move(nodes), std::move(evidence));

@@ -140,9 +140,8 @@ private:
             const auto nodes = static_cast<double>(fleet_.types[item.type].nodes);
             for (const auto& [place, own] : by_place) {
                 const auto usual = static_cast<double>(own.size()) > usual_case * nodes;
-                const bool any = std::ranges::any_of(own, [](const auto& one) {
-                    return counts(*one.second->first, Trust::unstable_too);
-                });
+                const bool any = std::ranges::any_of(
+                    own, [](const auto& one) { return is_good(*one.second->first); });
                 for (std::uint32_t n = 0; n < fleet_.nodes.size(); ++n) {
                     auto& node = fleet_.nodes[n];
                     if (!node.answered() || node.type != item.type) continue;
@@ -150,7 +149,7 @@ private:
                     const bool absent = found == own.end();
                     if (absent && !usual) continue;
                     ++node.cases;
-                    if (!absent && counts(*found->second->first, Trust::unstable_too)) continue;
+                    if (!absent && is_good(*found->second->first)) continue;
                     const auto status =
                         absent ? record::Status::interrupted : found->second->first->status;
                     if (status == record::Status::skipped && !any) continue; // on no node
@@ -225,6 +224,7 @@ Result<Fleet> make_fleet(Collection collection, const FleetOptions& options) {
 
 CollectOptions collecting_for_fleet(CollectOptions options) {
     options.unfinished = true;
+    options.ended = false; // whether a node elsewhere still writes one is told from its pace
     return options;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "record/reader.hpp"
+#include "record/same_machine.hpp"
 #include "report/pairs.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
@@ -29,14 +30,14 @@ public:
     explicit Names(const Fleet& fleet) {
         for (const auto& node : fleet.nodes)
             for (const auto run : node.runs)
-                by_machine_[fleet.collection.machines[fleet.collection.runs[run].machine].id] =
-                    node.name;
+                add(fleet.collection.machines[fleet.collection.runs[run].machine], node.name);
     }
 
     void apply(record::Run& run) const {
         std::map<std::string, std::string, std::less<>> names;
         for (const auto& host : run.hosts)
-            if (const auto known = by_machine_.find(host.machine.id); known != by_machine_.end())
+            if (const auto known = by_machine_.find(record::own_id(host.machine));
+                known != by_machine_.end())
                 names[host.name] = known->second;
         const auto rename = [&](std::string& name) {
             if (const auto known = names.find(name); known != names.end()) name = known->second;
@@ -52,6 +53,10 @@ public:
     }
 
 private:
+    void add(const record::Machine& machine, const std::string& name) {
+        by_machine_[machine.id] = name;
+        for (const auto& alias : machine.identity.aliases) by_machine_.emplace(alias, name);
+    }
     /// "node0:1 node1:1"
     static std::string renamed(std::string_view hosts, const auto& rename) {
         std::string all;

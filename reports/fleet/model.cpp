@@ -60,6 +60,8 @@ std::string_view to_string(FaultCode code) {
         return "clock_went_back";
     case FaultCode::half_copied:
         return "half_copied";
+    case FaultCode::changed:
+        return "changed";
     case FaultCode::unreadable:
         break;
     }

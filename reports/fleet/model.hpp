@@ -113,6 +113,7 @@ enum class FaultCode : std::uint8_t {
     clock_not_set,
     clock_went_back,
     half_copied,
+    changed,
     unreadable,
 };
 std::string_view to_string(FaultCode code);

@@ -3,6 +3,7 @@
 #include "fleet/names.hpp"
 
 #include "base/file.hpp"
+#include "record/same_machine.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -156,9 +157,11 @@ std::string NodeNames::of_host(std::string_view host) const {
 }
 
 NodeName NodeNames::of_run(const Collection& collection, const RunInfo& run) const {
-    if (const auto tag = record::text(run.tags, node_tag); !tag.empty())
-        return {of_host(tag), NameSource::tag};
     const auto& machine = collection.machines[run.machine];
+    if (const auto name = record::node_name(machine, run.tags); !name.empty()) {
+        const bool by_tag = name == record::text(run.tags, record::node_tag);
+        return {of_host(name), by_tag ? NameSource::tag : NameSource::node};
+    }
     if (!machine.hostname.empty()) return {of_host(machine.hostname), NameSource::host};
     if (auto folder = of_path(run.file); !folder.empty())
         return {std::move(folder), NameSource::folder};

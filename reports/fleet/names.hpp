@@ -15,9 +15,6 @@
 
 namespace assay::report {
 
-/// The tag that names the node of a run.
-inline constexpr std::string_view node_tag = "node";
-
 /// "n1", "node[01-40,43]" as Slurm and ClusterShell write it: each name once, in this order.
 Result<std::vector<std::string>> expand_nodes(std::string_view text);
 /// A file of them, separated by blanks, commas or lines; # begins a comment.
@@ -25,13 +22,13 @@ Result<std::vector<std::string>> read_nodes(const std::filesystem::path& path);
 Result<std::vector<std::string>> parse_nodes(std::string_view text, std::string_view source);
 
 /// Where the name of a node is from.
-enum class NameSource : std::uint8_t { tag, host, folder, machine };
+enum class NameSource : std::uint8_t { tag, node, host, folder, machine };
 struct NodeName {
     std::string name;
     NameSource source = NameSource::machine;
 };
 
-/// Names runs and files: by the tag `node`, else by the host name, else by a folder that is called as an expected node,
+/// Names runs and files: by the tag `node` or --node, else by the host name, else by a folder that is called as an expected node,
 /// else by the machine's id. Of "n1.cluster" and "n1" one is the other where only one of them is expected.
 class NodeNames {
 public:

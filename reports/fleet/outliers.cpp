@@ -47,9 +47,9 @@ Suspect retested(const FleetItem& item, const NodeItem& value, const stats::Flee
     std::vector<double> logs;
     std::set<std::uint32_t> runs;
     for (const auto* seen : value.again) {
-        if (!counts(*seen, Trust::unstable_too)) continue;
+        if (!is_good(*seen)) continue;
         runs.insert(seen->run);
-        for (const auto& replica : seen->replicas) logs.push_back(log_of(item, replica.value));
+        for (const auto& replica : counted(*seen)) logs.push_back(log_of(item, replica.value));
         if (seen->replicas.empty()) logs.push_back(log_of(item, *seen->value));
     }
     suspect.replicas = logs.size();
@@ -145,7 +145,7 @@ FleetValues sort_values(Fleet& fleet, const std::vector<std::uint32_t>& node_of_
                               merged.back().place == one.place;
             if (!same)
                 merged.push_back(std::move(one));
-            else if (!counts(*merged.back().first, Trust::unstable_too))
+            else if (!is_good(*merged.back().first))
                 merged.back().first = one.first; // it had no value
             else
                 merged.back().again.push_back(one.first);
@@ -203,7 +203,7 @@ void judge_values(Fleet& fleet, const FleetValues& values) {
         const auto& item = fleet.items[i];
         if (!item.judged) continue;
         for (const auto& one : values.of_item[i]) {
-            if (!counts(*one.first, Trust::unstable_too) || !(*one.first->value > 0) ||
+            if (!is_good(*one.first) || !(*one.first->value > 0) ||
                 is_executed_on_cpu(all.series[one.first->series]))
                 continue;
             const double away = log_of(item, *one.first->value) - item.center;

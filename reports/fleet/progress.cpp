@@ -3,6 +3,7 @@
 #include "fleet/progress.hpp"
 
 #include "base/utc.hpp"
+#include "record/same_machine.hpp"
 #include "report/text.hpp"
 
 #include <sys/stat.h>
@@ -117,7 +118,7 @@ void find_unfinished(Fleet& fleet, const NodeNames& names, double now) {
             if (const auto& header = journal->header) {
                 if (const auto same = cases_of_run.find(header->digest); same != cases_of_run.end())
                     cases = same->second;
-                if (const auto tag = record::text(header->tags, node_tag); !tag.empty())
+                if (const auto tag = record::text(header->tags, record::node_tag); !tag.empty())
                     node = names.of_host(tag);
                 else if (const auto same_machine = node_of_machine.find(header->machine);
                          same_machine != node_of_machine.end())

@@ -197,6 +197,7 @@ std::string command_for(const Fleet& fleet, const FleetNode& node) {
     if (!node.runs.empty()) command += " " + fleet.collection.runs[node.runs.front()].suite;
     for (const auto& benchmark : benchmarks) command += fmt::format(" --only {}", benchmark);
     if (node.source == NameSource::tag) command += fmt::format(" --tag node={}", node.name);
+    if (node.source == NameSource::node) command += fmt::format(" --node {}", node.name);
     if (node.source == NameSource::host) command += " --hostname";
     return command;
 }

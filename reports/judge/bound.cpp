@@ -14,7 +14,7 @@ std::optional<double> median_of_siblings(const BoundBasis& basis, const Item& it
     std::vector<double> others;
     for (const auto& other : basis.items)
         if (other.group == item.group && other.series != item.series)
-            if (const auto value = value_of(other)) others.push_back(*value);
+            if (const auto value = newest_value(other).value) others.push_back(*value);
     return others.empty() ? std::nullopt : std::optional{stats::median(others)};
 }
 

@@ -45,7 +45,7 @@ constexpr std::array table{
     CauseEntry{Cause::row_broken, "row_broken", broken(Action::return_it)},
     CauseEntry{Cause::overheated, "overheated", broken(Action::isolate)},
     CauseEntry{Cause::near_limit, "near_limit", doubtful},
-    CauseEntry{Cause::below_since, "below_since", {Outcome::warn, Blame::node, Action::retest}},
+    CauseEntry{Cause::throttled, "throttled", {Outcome::warn, Blame::node, Action::retest}},
     CauseEntry{Cause::slowing_down, "slowing_down", doubtful},
     CauseEntry{Cause::memory_corrected, "memory_corrected", doubtful},
     CauseEntry{Cause::packets_resent, "packets_resent", doubtful},

@@ -63,7 +63,7 @@ enum class Cause : std::uint8_t {
     overheated,
     // the node: WARN
     near_limit,
-    below_since,
+    throttled,
     slowing_down,
     memory_corrected,
     packets_resent,

@@ -84,8 +84,11 @@ public:
                           .kicker = say<text::judge::kicker>(),
                           .title = title_of(judgement_),
                           .verdict = std::move(answer.verdict),
-                          .lead = {std::move(answer.worst), std::move(answer.missing)},
+                          .lead = {std::move(answer.worst)},
                           .tone = tone_of(judgement_.outcome)};
+        if (!answer.next.empty()) document.lead.push_back(std::move(answer.next));
+        for (auto& line : scope_of(judgement_)) document.lead.push_back(std::move(line));
+        if (!answer.missing.empty()) document.lead.push_back(std::move(answer.missing));
         std::vector<std::string> names;
         for (const auto& name : judgement_.limits.names) names.push_back(plain(name, 100));
         document.sub = say<text::judge::sub>(list_of(names, listed));
@@ -95,6 +98,12 @@ public:
             add_nodes(document);
         for (auto& section : origins_of(judgement_))
             document.sections.push_back(std::move(section));
+        if (one_)
+            if (const auto cold = static_cast<std::size_t>(
+                    std::ranges::count(nodes_.front().checks, false, &Check::is_warm));
+                cold > 0)
+                document.foot.push_back(
+                    {.text = say_count<text::judge::not_warm>(cold), .tone = Tone::quiet});
         for (auto& text : {say<text::judge::levels>(human_percent(judgement_.levels.pass),
                                                     human_percent(judgement_.levels.fail)),
                            say<text::judge::looks>()})

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -16,6 +18,8 @@ namespace {
 
 /// Degrees of freedom of components whose file does not say: as those of the table of kinds of benchmarks.
 constexpr double usual_degrees = 6;
+
+} // namespace
 
 Cause cause_of_disturbance(const Observation& seen) {
     if (!seen.cause) return Cause::disturbed;
@@ -34,8 +38,6 @@ Cause cause_of_disturbance(const Observation& seen) {
         return Cause::disturbed;
     }
 }
-
-} // namespace
 
 std::vector<std::uint32_t> groups_of(const std::vector<Series>& series) {
     std::vector<std::uint32_t> groups;
@@ -67,7 +69,9 @@ std::vector<record::NamedList> differences_of(const std::vector<const Series*>& 
 }
 
 bool is_of_one_device(const Series& series) {
-    return series.place != "host" && record::number(series.conditions, "ranks").value_or(1) <= 1;
+    // One process copies between all of them.
+    return series.benchmark != "transfer.peer" && series.place != "host" &&
+           record::number(series.conditions, "ranks").value_or(1) <= 1;
 }
 
 bool is_executed_on_cpu(const Series& series) {
@@ -94,56 +98,93 @@ std::vector<Item> items_of(const Collection& collection, const std::vector<std::
     return items;
 }
 
-bool counts(const Observation& seen, Trust trust) {
-    return seen.value &&
-           (seen.status == record::Status::ok ||
-            (trust == Trust::unstable_too && seen.status == record::Status::unstable));
+bool counts(const Observation& seen) {
+    return seen.value && !seen.replicas.empty() && record::is_measured(seen.status);
 }
 
-Held held_against(const Item& item, Trust trust, bool at_least, const BoundOf& bound) {
+Held held_against(const Item& item, bool at_least, const BoundOf& bound) {
     Held held;
-    std::vector<double> values;
+    std::vector<double> quiet;
+    std::vector<double> all;
     std::optional<std::uint32_t> last;
     for (const auto& [seen, run] : item.seen) {
-        if (!counts(*seen, trust)) continue;
+        if (!counts(*seen)) continue;
         const auto limit = bound(*seen);
         if (!limit) continue;
         for (const auto& replica : seen->replicas) {
             // Of nothing, as of packets lost, there is no logarithm: far on its side of any limit.
             constexpr double nothing = 1e-3;
             const double ratio = std::log(replica.value == 0 ? nothing : replica.value / *limit);
-            held.margins.push_back({.log_ratio = at_least ? ratio : -ratio, .run = run});
-            values.push_back(replica.value);
+            held.margins.push_back({.log_ratio = at_least ? ratio : -ratio,
+                                    .run = run,
+                                    .disturbed = replica.disturbed});
+            all.push_back(replica.value);
+            if (!replica.disturbed) quiet.push_back(replica.value);
         }
         held.bound = limit;
         if (last != run) ++held.runs;
         last = run;
     }
-    if (!values.empty()) held.value = stats::average(values);
+    if (!all.empty()) held.value = stats::average(quiet.empty() ? all : quiet);
     return held;
 }
 
-std::optional<double> value_of(const Item& item, Trust trust) {
-    return held_against(item, trust, true, [](const Observation&) { return std::optional{1.0}; })
-        .value;
+std::vector<stats::Margin> undisturbed(std::span<const stats::Margin> margins) {
+    std::vector<stats::Margin> kept;
+    std::ranges::copy_if(margins, std::back_inserter(kept),
+                         [](const stats::Margin& margin) { return !margin.disturbed; });
+    return kept;
 }
 
-stats::AcceptanceNoise noise_of(const Limit& limit, const Item& item) {
-    stats::AcceptanceNoise noise;
+ItemValue newest_value(const Item& item) {
+    std::vector<const Observation*> newest;
+    std::uint32_t run = 0;
+    for (const auto& one : item.seen) {
+        if (!counts(*one.observation)) continue;
+        if (!newest.empty() && one.run != run) newest.clear();
+        run = one.run;
+        newest.push_back(one.observation);
+    }
+    if (newest.empty()) return {};
+    if (newest.size() == 1)
+        return {.value = newest.front()->value,
+                .low = newest.front()->low,
+                .high = newest.front()->high};
+    std::vector<double> values;
+    for (const auto* seen : newest)
+        for (const auto& replica : counted(*seen)) values.push_back(replica.value);
+    return {.value = stats::average(values), .low = {}, .high = {}};
+}
+
+ItemNoise noise_of(const Limit& limit, const Item& item, bool feels_neighbours) {
+    ItemNoise noise;
     const auto squared = [](double deviation) { return deviation * deviation; };
     if (limit.spread && limit.spread->replica) {
         const double degrees = limit.spread->degrees.value_or(usual_degrees);
-        noise.replica = {.variance = squared(*limit.spread->replica), .degrees = degrees};
+        noise.fail.replica = {.variance = squared(*limit.spread->replica), .degrees = degrees};
         if (limit.spread->run || limit.spread->day)
-            noise.run = {.variance = squared(limit.spread->run.value_or(0)) +
-                                     squared(limit.spread->day.value_or(0)),
-                         .degrees = degrees};
+            noise.fail.run = {.variance = squared(limit.spread->run.value_or(0)) +
+                                          squared(limit.spread->day.value_or(0)),
+                              .degrees = degrees};
+        noise.pass = noise.fail;
         return noise;
     }
-    for (const auto& [seen, run] : item.seen)
-        if (seen->between_replicas && seen->degrees)
-            noise.replica = {.variance = squared(*seen->between_replicas),
-                             .degrees = *seen->degrees};
+    // What is known of the work, not estimated.
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    const auto known = [&](double deviation) {
+        return stats::VarianceEstimate{.variance = squared(deviation), .degrees = infinite};
+    };
+    for (const auto& [seen, run] : item.seen) {
+        if (!seen->between_replicas || !seen->degrees) continue;
+        noise.fail.replica = {.variance = squared(*seen->between_replicas),
+                              .degrees = *seen->degrees};
+        noise.pass.replica = {
+            .variance = squared(seen->alone_between_replicas.value_or(*seen->between_replicas)),
+            .degrees = *seen->degrees};
+        // On a shared host three runs an hour apart are asked for instead.
+        if (seen->between_runs && !feels_neighbours) noise.fail.run = known(*seen->between_runs);
+        if (seen->alone_between_runs) noise.pass.run = known(*seen->alone_between_runs);
+    }
     return noise;
 }
 

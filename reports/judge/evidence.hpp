@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace assay::report {
@@ -45,30 +46,43 @@ bool is_of_one_device(const Series& series);
 /// Device code that was executed on a CPU, for tests.
 bool is_executed_on_cpu(const Series& series);
 
-/// Which observations count: PASS needs ok ones.
-enum class Trust : std::uint8_t { ok, unstable_too };
-bool counts(const Observation& seen, Trust trust);
+/// Was it measured? Its replicas are verified values, whatever its status.
+bool counts(const Observation& seen);
 
-/// The replicas that count, each held against the bound of its observation.
+/// The replicas, each held against the bound of its observation.
 struct Held {
     std::vector<stats::Margin> margins; ///< in order of measurement
-    std::optional<double> value;        ///< geometric mean
-    std::optional<double> bound;        ///< of the newest observation
+    std::optional<double>
+        value; ///< geometric mean of the undisturbed ones, or of all where none is
+    std::optional<double> bound; ///< of the newest observation
     std::size_t runs = 0;
 };
 using BoundOf = std::function<std::optional<double>(const Observation&)>;
-Held held_against(const Item& item, Trust trust, bool at_least, const BoundOf& bound);
+Held held_against(const Item& item, bool at_least, const BoundOf& bound);
+/// Without those that something outside the node disturbed.
+std::vector<stats::Margin> undisturbed(std::span<const stats::Margin> margins);
 
-/// Geometric mean of the replicas that count; nothing without any.
-std::optional<double> value_of(const Item& item, Trust trust = Trust::unstable_too);
+/// Of the newest run: as published where it has one value, otherwise the mean of its replicas.
+struct ItemValue {
+    std::optional<double> value;
+    std::optional<double> low; ///< 95% interval within the run
+    std::optional<double> high;
+};
+ItemValue newest_value(const Item& item);
 
 /// By the limit's recorded components, or without them by what the runs themselves say.
-stats::AcceptanceNoise noise_of(const Limit& limit, const Item& item);
+struct ItemNoise {
+    stats::AcceptanceNoise fail;
+    stats::AcceptanceNoise pass; ///< upwards, which neighbours on a shared host do not cause
+};
+ItemNoise noise_of(const Limit& limit, const Item& item, bool feels_neighbours);
 
 /// May neighbours on the same host or its network slow a run as a whole, unseen by any counter? Not the work of devices of
 /// one machine.
 bool feels_neighbours(const record::Machine& machine, const Series& series);
 
+/// What disturbed the replicas of an observation.
+Cause cause_of_disturbance(const Observation& seen);
 /// Why an item without a value has none: the worst that its observations say (it has one at least).
 Cause why_nothing(const Item& item);
 

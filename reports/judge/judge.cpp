@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <future>
@@ -127,6 +128,18 @@ Outcome worst_of(const Judgement& all) {
 
 } // namespace
 
+namespace {
+constexpr std::array part_choices{"all", "host", "devices"};
+}
+std::string_view to_string(PartChoice choice) {
+    return part_choices.at(static_cast<std::size_t>(choice));
+}
+bool from_text(std::string_view text, PartChoice& out) {
+    const auto* const found = std::ranges::find(part_choices, text);
+    if (found != part_choices.end()) out = static_cast<PartChoice>(found - part_choices.begin());
+    return found != part_choices.end();
+}
+
 CollectOptions collecting_for(const Limits& limits, CollectOptions options) {
     options.metrics.emplace_back("primary");
     for (const auto& limit : limits.limits)
@@ -147,9 +160,12 @@ Result<Judgement> judge(Collection collection, Limits limits, const JudgeOptions
     Judgement all{.collection = std::move(collection),
                   .limits = std::move(limits),
                   .levels = options.levels,
-                  .nodes = std::move(*nodes)};
+                  .part = options.part,
+                  .nodes = std::move(*nodes),
+                  .filter = options.filter,
+                  .campaign = options.campaign};
     const auto first = firsts_of(all.collection);
-    const NodeJudge judge_node{all.collection, all.limits, all.levels,
+    const NodeJudge judge_node{all.collection, all.limits, all.levels, all.part,
                                options.now.value_or(seconds_now())};
     const auto part = [&](std::size_t from, std::size_t step) {
         for (auto i = from; i < all.nodes.size(); i += step) judge_node(all.nodes[i], first);

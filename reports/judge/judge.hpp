@@ -18,6 +18,7 @@ namespace assay::report {
 struct JudgeOptions {
     std::vector<std::string> filter; ///< of runs and cases, as of comparisons
     std::string campaign;            ///< every one for itself where empty
+    PartChoice part = PartChoice::all;
     stats::AcceptanceLevels levels;
     std::optional<double> now; ///< seconds since 1970, for what expires; the clock's otherwise
 };

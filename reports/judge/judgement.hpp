@@ -28,6 +28,8 @@ struct References {
 
 struct Check {
     std::string id; ///< of the limit; "expect:gpu=8", "telemetry:link_narrow", "case:gemm.square"
+    /// "host", "cuda:0", "fabric" (several devices or hosts), "devices" (any of them), "node" (what is of no part).
+    std::string part = "node";
     std::optional<std::uint32_t> limit;  ///< index into Judgement::limits
     std::optional<std::uint32_t> series; ///< index into Collection::series
     Outcome outcome = Outcome::inconclusive;
@@ -36,7 +38,7 @@ struct Check {
     bool required = true;
     bool at_least = true; ///< or at most
     std::string unit;
-    std::optional<double> value; ///< geometric mean over the replicas that count
+    std::optional<double> value; ///< of the newest run, as its report has it
     std::optional<double> low;   ///< 95% interval
     std::optional<double> high;
     std::optional<double> bound;
@@ -45,11 +47,20 @@ struct Check {
     std::optional<double> p_pass;       ///< see stats::Acceptance
     std::optional<double> p_fail;       ///< adjusted for all checks of the node
     std::optional<std::size_t> repeats; ///< replicas that would decide
+    bool is_warm =
+        true; ///< a device had worked for 2 s before each window, as far as the files say
     References beside;
     std::string detail;                  ///< what was found: "gpu=7", "mc0 ce_count: 0 to 3"
     record::NamedList which;             ///< parameters that set it apart from others of its limit
     std::optional<std::uint32_t> waiver; ///< index into Limits::waivers
     Cause waived = Cause::none;          ///< what it accepts
+};
+
+/// What a part of a node comes to.
+struct PartOutcome {
+    std::string part;
+    Outcome outcome = Outcome::pass;
+    bool measured = false; ///< one of its checks at least has a value
 };
 
 struct Node {
@@ -59,18 +70,27 @@ struct Node {
     std::size_t before_repair = 0;   ///< older runs, which do not
     std::string repair;              ///< the tag of the run that began the series
     Outcome outcome = Outcome::inconclusive;
-    std::vector<Check> checks;  ///< the worst first
-    std::size_t required = 0;   ///< checks that must be there
-    std::size_t ran = 0;        ///< of these, those that were decided or tested
-    std::size_t not_judged = 0; ///< cases with a value and no limit
+    std::vector<Check> checks;      ///< the worst first
+    std::vector<PartOutcome> parts; ///< host, devices, fabric
+    std::size_t required = 0;       ///< checks that must be there
+    std::size_t ran = 0;            ///< of these, those that were decided or tested
+    std::size_t not_judged = 0;     ///< cases with a value and no limit
 };
+
+/// What is judged of a node.
+enum class PartChoice : std::uint8_t { all, host, devices };
+std::string_view to_string(PartChoice choice); ///< "host"
+bool from_text(std::string_view text, PartChoice& out);
 
 struct Judgement {
     Collection collection;
     Limits limits;
     stats::AcceptanceLevels levels;
+    PartChoice part = PartChoice::all;
     std::vector<Node> nodes; ///< the worst first
     Outcome outcome = Outcome::inconclusive;
+    std::vector<std::string> filter; ///< as asked for
+    std::string campaign;            ///< the same
 };
 
 } // namespace assay::report

@@ -2,6 +2,7 @@
 
 #include "judge/match.hpp"
 
+#include "judge/evidence.hpp"
 #include "judge/parts.hpp"
 
 #include <fmt/format.h>
@@ -144,7 +145,7 @@ std::string places_of(const Limit& limit) {
 }
 
 bool is_for(const Limit& limit, const Series& series) {
-    if (!limit.metric.empty() && limit.metric != series.metric) return false;
+    if (limit.metric.empty() ? !series.is_headline : limit.metric != series.metric) return false;
     // A limit of a case alone says nothing of a part of the host, of eight devices at once, or of a soak.
     for (const char* name : {"together", "part", "soak"})
         if (record::find(series.parameters, name) != nullptr && !limit.cases.contains(name))
@@ -159,6 +160,74 @@ bool is_for(const Limit& limit, const Series& series) {
         if (value == nullptr) value = record::find(series.conditions, key); // machines, ranks
         return value != nullptr && matches(patterns, record::to_string(*value));
     });
+}
+
+std::string device_part(std::string place) {
+    return place.find(':') == std::string::npos ? place + ":0" : place;
+}
+std::string part_of(const Series& series) {
+    const bool crosses_network = record::number(series.conditions, "machines").value_or(1) > 1;
+    if (series.place == "host") return crosses_network ? "fabric" : "host";
+    return is_of_one_device(series) ? device_part(series.place) : "fabric";
+}
+namespace {
+
+/// Those at the limit's place.
+std::vector<const record::Device*> devices_of(const Limit& limit, const record::Machine& machine) {
+    const auto places = places_of(limit);
+    std::vector<const record::Device*> meant;
+    for (const auto& device : machine.devices)
+        if (is_for_device(limit.machine, machine, device) &&
+            (matches(places, device.kind) ||
+             matches(places, fmt::format("{}:{}", device.kind, device.index))))
+            meant.push_back(&device);
+    return meant;
+}
+
+} // namespace
+
+std::string part_of(const Limit& limit, const record::Machine& machine) {
+    const auto places = pattern_of(limit.cases, "place");
+    const auto benchmark = pattern_of(limit.cases, "benchmark");
+    if (places.empty() && benchmark.starts_with("network.")) return "fabric";
+    if (places.empty() || matches(places, "host")) return "host";
+    const auto meant = devices_of(limit, machine);
+    if (meant.size() != 1) return "devices";
+    return fmt::format("{}:{}", meant.front()->kind, meant.front()->index);
+}
+
+bool has_place_for(const Limit& limit, const record::Machine& found) {
+    const auto places = pattern_of(limit.cases, "place");
+    if (places.empty() || matches(places, "host")) return true;
+    const auto meant = devices_of(limit, found);
+    const auto count = pattern_of(limit.machine, "devices");
+    return !meant.empty() && (count.empty() || matches(count, std::to_string(meant.size())));
+}
+
+namespace {
+
+/// Patterns that do not admit everything.
+std::ptrdiff_t closeness(const Selector& selector) {
+    return std::ranges::count_if(selector, [](const auto& entry) { return entry.second != "*"; });
+}
+
+} // namespace
+
+bool is_closer(const Limit& limit, const Limit& other) {
+    const bool one_question = limit.kind == other.kind && limit.metric == other.metric &&
+                              limit.share_of == other.share_of && limit.file == other.file &&
+                              limit.at_least.has_value() == other.at_least.has_value() &&
+                              limit.at_most.has_value() == other.at_most.has_value();
+    return one_question && std::pair{closeness(limit.machine), closeness(limit.cases)} >
+                               std::pair{closeness(other.machine), closeness(other.cases)};
+}
+
+bool replaces(const Limit& limit, const Limit& other, const record::Machine& found) {
+    return is_closer(limit, other) && is_for(limit.machine, found) && has_place_for(limit, found) &&
+           std::ranges::all_of(other.cases, [&](const auto& entry) {
+               const auto own = limit.cases.find(entry.first);
+               return own != limit.cases.end() && overlap(own->second, entry.second);
+           });
 }
 
 const record::Device* device_of(const record::Machine& machine, const Series& series) {

@@ -4,10 +4,9 @@
 
 #include "base/utc.hpp"
 #include "judge/bound.hpp"
+#include "judge/context.hpp"
 #include "judge/match.hpp"
 #include "judge/parts.hpp"
-#include "judge/soak.hpp"
-#include "record/expectations.hpp"
 #include "record/same_machine.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +15,6 @@
 #include <cmath>
 #include <map>
 #include <numbers>
-#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -26,7 +24,6 @@ namespace assay::report {
 namespace {
 
 constexpr double day = 86400; // seconds
-constexpr std::uint32_t codes = static_cast<std::uint32_t>(record::DisturbanceCode::cpus_moved) + 1;
 
 /// After the last day on which it holds? Without a date it never expires.
 bool is_expired(const std::string& expires, double now) {
@@ -39,16 +36,15 @@ bool is_beyond(double value, const std::optional<double>& warn, bool at_least) {
     return warn && (at_least ? value < *warn : value > *warn);
 }
 
-/// Mean logarithm of value over limit in the newest run.
-double of_newest_run(std::span<const stats::Margin> margins) {
-    double sum = 0;
-    double count = 0;
-    for (const auto& margin : margins) {
-        if (margin.run != margins.back().run) continue;
-        sum += margin.log_ratio;
-        ++count;
-    }
-    return sum / count;
+/// The same work for as long before a window: then boost is over.
+constexpr double warm = 2; // seconds
+
+/// A value that something between 2% and three deviations would carry over its limit.
+bool is_close(double mean, const stats::AcceptanceNoise& noise) {
+    constexpr double least = 0.02;
+    constexpr double deviations = 3;
+    return std::abs(mean) <
+           std::max(least, deviations * std::sqrt(noise.replica.variance + noise.run.variance));
 }
 
 /// A case stands beside the strictest contract for it, whichever limit a check of it is of.
@@ -75,45 +71,14 @@ bool is_serial_of(const record::Machine& machine, const std::string& text) {
 
 } // namespace
 
-struct NodeJudge::Context {
-    Node& node;
-    const record::Machine& machine;
-    std::vector<Item> items;
-    std::vector<bool> has_limit; ///< for each item
-    bool any_limit = false;
-    bool any_soak = false;
-
-    /// A check that waits for the others of the node, by its index.
-    struct Test {
-        std::size_t check;
-        stats::Acceptance pass;
-        stats::Acceptance fail;
-        double fail_anyway;   ///< its p_fail, were there no neighbours
-        bool is_stable;       ///< some of its observations are ok
-        bool newest_is_below; ///< by the mean of the newest run
-    };
-    std::vector<Test> tests;
-
-    Check& add(Cause cause, std::string id) {
-        const auto meaning = meaning_of(cause);
-        return node.checks.emplace_back(Check{.id = std::move(id),
-                                              .outcome = meaning.outcome,
-                                              .cause = cause,
-                                              .action = meaning.action});
-    }
-    /// A finding: nobody asked for it, so it does not count as a check that ran.
-    Check& find(Cause cause, std::string id) {
-        auto& check = add(cause, std::move(id));
-        check.required = false;
-        return check;
-    }
-};
-
 NodeJudge::NodeJudge(const Collection& collection, const Limits& limits,
-                     const stats::AcceptanceLevels& levels, double now)
-    : collection_{collection}, limits_{limits}, levels_{levels}, now_{now},
+                     const stats::AcceptanceLevels& levels, PartChoice part, double now)
+    : collection_{collection}, limits_{limits}, levels_{levels}, part_{part}, now_{now},
       groups_{groups_of(collection.series)} {
     for (const auto& limit : limits.limits) {
+        auto& closer = closer_.emplace_back();
+        for (std::uint32_t i = 0; i < limits.limits.size(); ++i)
+            if (is_closer(limits.limits[i], limit)) closer.push_back(i);
         auto& series = of_series_.emplace_back();
         for (const auto& one : collection.series) series.push_back(is_for(limit, one));
         auto& machines = of_machine_.emplace_back();
@@ -129,9 +94,14 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
         node.runs, [&](std::uint32_t run) { return collection_.runs[run].soak.has_value(); });
     check_parts(context);
     check_limits(context);
+    if (part_ != PartChoice::all && std::ranges::none_of(node.checks, [](const Check& check) {
+            return check.part != "node" && check.required;
+        }))
+        context.add(Cause::nothing_measured, "cases");
     check_cases(context);
     check_soaks(context);
     check_telemetry(context);
+    check_throttling(context);
     decide(context);
     hold_against_contract(node.checks);
     // Before waivers: what is accepted although nobody measured it did not run.
@@ -144,7 +114,9 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
     }
     waive(context);
     for (std::size_t i = 0; i < context.items.size(); ++i)
-        if (!context.has_limit[i] && value_of(context.items[i])) ++node.not_judged;
+        if (!context.has_limit[i] && newest_value(context.items[i]).value &&
+            is_judged(part_of(collection_.series[context.items[i].series])))
+            ++node.not_judged;
     // What is optional and was not measured says nothing; only such checks are no PASS.
     const bool any = std::ranges::any_of(
         node.checks, [](const Check& check) { return check.outcome != Outcome::skip; });
@@ -155,40 +127,25 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
     std::ranges::stable_sort(node.checks, [](const Check& a, const Check& b) {
         return std::tuple{b.outcome, a.cause} < std::tuple{a.outcome, b.cause};
     });
+    add_parts(context);
     node.checks.shrink_to_fit(); // of 10,000 nodes: a third of what they take
 }
 
-void NodeJudge::check_parts(Context& context) const {
-    std::set<std::string> expected;
-    for (const auto& [selector, texts] : limits_.expect)
-        if (is_for(selector, context.machine)) expected.insert(texts.begin(), texts.end());
-    for (const auto run : context.node.runs)
-        if (const auto& gates = collection_.runs[run].gates)
-            expected.insert(gates->expected.begin(), gates->expected.end());
-    for (const auto& text : expected) {
-        const auto found = record::unmet(context.machine, text);
-        // judge() has refused unknown ones of limits; those of a run may be of a later version.
-        const auto cause = !found                   ? Cause::not_measured
-                           : !*found                ? Cause::none
-                           : record::is_setup(text) ? Cause::setup_differs
-                                                    : Cause::part_missing;
-        context.add(cause, "expect:" + text).detail = found ? found->value_or("") : "";
+bool NodeJudge::is_judged(std::string_view part) const {
+    return part == "node" || part_ == PartChoice::all ||
+           (part_ == PartChoice::host) == (part == "host");
+}
+
+void NodeJudge::add_parts(Context& context) const {
+    std::map<std::string, PartOutcome> parts;
+    for (const auto& check : context.node.checks) {
+        if (check.part == "node" || check.outcome == Outcome::skip) continue;
+        auto& own = parts[check.part];
+        own.part = check.part;
+        own.outcome = std::max(own.outcome, check.outcome);
+        own.measured |= check.value.has_value();
     }
-    for (const auto run : std::span{context.node.runs}.last(1))
-        for (auto& found : findings_of_parts(context.machine, collection_.runs[run].core_clock_hz,
-                                             installed_hardware()))
-            context.find(found.cause, std::move(found.id)).detail = std::move(found.detail);
-    bool names_mode = false;
-    for (std::size_t i = 0; i < limits_.limits.size(); ++i)
-        names_mode |=
-            of_machine_[i][context.node.machine] && limits_.limits[i].machine.contains("mode");
-    for (const auto& device : context.machine.devices) {
-        const auto name = fmt::format("{}:{}", device.kind, device.index);
-        if (!device.mode.empty() && !names_mode)
-            context.find(Cause::device_divided, "setup:mode").detail =
-                fmt::format("{} {}", name, device.mode);
-        if (device.ecc && !*device.ecc) context.find(Cause::ecc_off, "setup:ecc").detail = name;
-    }
+    for (auto& [part, own] : parts) context.node.parts.push_back(std::move(own));
 }
 
 void NodeJudge::check_limits(Context& context) const {
@@ -210,26 +167,43 @@ void NodeJudge::tell_apart(std::span<Check> checks) const {
 
 void NodeJudge::check_limit(Context& context, std::uint32_t number) const {
     const auto& limit = limits_.limits[number];
-    context.any_limit = true;
     const auto begin = context.node.checks.size();
+    const bool has_place = has_place_for(limit, context.machine);
     bool any = false;
     for (std::size_t i = 0; i < context.items.size(); ++i) {
         const auto& item = context.items[i];
         const auto& series = collection_.series[item.series];
-        if (!of_series_[number][item.series]) continue;
+        if (!of_series_[number][item.series] || !is_judged(part_of(series))) continue;
         const auto* const device = device_of(context.machine, series);
-        if (device != nullptr && !is_for_device(limit.machine, context.machine, *device)) continue;
+        const auto is_meant = [&](const Limit& one) {
+            return device == nullptr || is_for_device(one.machine, context.machine, *device);
+        };
+        if (!is_meant(limit) || (device != nullptr && !has_place)) continue;
         any = true;
         context.has_limit[i] = true;
+        if (std::ranges::any_of(closer_[number], [&](std::uint32_t other) {
+                return of_machine_[other][context.node.machine] && of_series_[other][item.series] &&
+                       is_meant(limits_.limits[other]);
+            }))
+            continue;
         if (limit.at_least) check_item(context, number, item, true);
         if (limit.at_most) check_item(context, number, item, false);
     }
+    context.any_limit |= any;
     if (any) {
         tell_apart(std::span{context.node.checks}.subspan(begin));
         return check_devices(context, number);
     }
+    const auto part = part_of(limit, context.machine);
+    if (!has_place || !is_judged(part) ||
+        std::ranges::any_of(closer_[number], [&](std::uint32_t other) {
+            return replaces(limits_.limits[other], limit, context.machine);
+        }))
+        return;
+    context.any_limit = true;
     auto& check = context.add(Cause::not_measured, limit.id);
     check.limit = number;
+    check.part = part;
     if (!limit.optional) return;
     check.required = false;
     check.outcome = Outcome::skip;
@@ -257,6 +231,7 @@ void NodeJudge::check_devices(Context& context, std::uint32_t number) const {
                 continue;
             auto& check = context.add(Cause::not_measured, limit.id);
             check.limit = number;
+            check.part = device_part(place);
             check.detail = place;
         }
 }
@@ -270,6 +245,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     check.limit = number;
     check.series = item.series;
     check.at_least = at_least;
+    check.part = part_of(series);
     check.unit = series.unit;
     check.required = !limit.optional;
     const auto say = [&](Cause cause) {
@@ -278,7 +254,10 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
         check.outcome = meaning.outcome;
         check.action = meaning.action;
     };
-    check.value = value_of(item);
+    const auto newest = newest_value(item);
+    check.value = newest.value;
+    check.low = newest.low;
+    check.high = newest.high;
     for (const auto& [seen, run] : item.seen)
         if (check.value && seen->datasheet)
             check.beside.of_datasheet = *check.value / *seen->datasheet;
@@ -294,7 +273,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     if (!check.value) return say(why_nothing(item));
     const auto all_of_values = [&](const auto& holds) {
         return std::ranges::all_of(item.seen, [&](const Seen& one) {
-            return !one.observation->value || holds(*one.observation);
+            return !counts(*one.observation) || holds(*one.observation);
         });
     };
     if (!all_of_values([](const Observation& seen) { return seen.events.has_value(); }))
@@ -306,45 +285,67 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
             {.collection = collection_, .limits = limits_, .items = context.items}, limit, item,
             at_least, seen);
     };
-    const auto held = held_against(item, Trust::unstable_too, at_least, bound_of);
+    const auto held = held_against(item, at_least, bound_of);
     check.bound = held.bound;
     check.replicas = held.margins.size();
     check.runs = held.runs;
-    if (!held.bound)
-        return say(limit.share_of == "siblings" ? Cause::no_siblings : Cause::no_datasheet);
+    if (!held.bound) {
+        say(limit.share_of == "siblings" ? Cause::no_siblings : Cause::no_datasheet);
+        // A data sheet that lacks this figure has no limit of this kind.
+        const auto* const device = device_of(context.machine, series);
+        const auto* const hardware = installed_hardware();
+        const bool is_known = device != nullptr && hardware != nullptr &&
+                              datasheet::find_hardware(*hardware, *device) != nullptr;
+        // Of the only device of its maker there are no siblings.
+        const bool is_only =
+            device != nullptr &&
+            std::ranges::count(context.machine.devices, device->kind, &record::Device::kind) == 1;
+        if (check.cause == Cause::no_siblings ? is_only : limit.optional || is_known) {
+            check.outcome = Outcome::skip;
+            check.required = false;
+        }
+        return;
+    }
     if (limit.kind == LimitKind::contract && (at_least || *check.value > 0))
         check.beside.of_contract =
             at_least ? *check.value / *held.bound : *held.bound / *check.value;
-    auto noise = noise_of(limit, item);
+    for (const auto& [seen, run] : item.seen)
+        check.is_warm &= !counts(*seen) || seen->warm_seconds.value_or(warm) >= warm;
+    const bool is_shared = feels_neighbours(context.machine, series);
+    auto noise = noise_of(limit, item, is_shared);
     if (limit.share_of == "siblings") {
-        // The median of m others, each known from as many replicas.
+        // The median of m others, each known from as many replicas, and in the same run.
         const auto others = std::ranges::count(context.items, item.group, &Item::group) - 1;
-        noise.limit = std::numbers::pi / 2 * noise.replica.variance /
-                      static_cast<double>(held.margins.size() * static_cast<std::size_t>(others));
+        for (auto* each : {&noise.fail, &noise.pass}) {
+            each->limit =
+                std::numbers::pi / 2 * each->replica.variance /
+                static_cast<double>(held.margins.size() * static_cast<std::size_t>(others));
+            each->run = {.variance = 0, .degrees = 0};
+        }
     }
-    const auto passing = held_against(item, Trust::ok, at_least, bound_of);
-    const auto fail = stats::acceptance(held.margins, noise);
-    const bool all_are_ok = passing.margins.size() == held.margins.size();
-    Context::Test test{.check = index,
-                       .pass = all_are_ok ? fail : stats::acceptance(passing.margins, noise),
-                       .fail = fail,
-                       .fail_anyway = 1,
-                       .is_stable = !passing.margins.empty(),
-                       .newest_is_below = of_newest_run(held.margins) < 0};
-    test.fail_anyway = test.fail.p_fail;
-    if (feels_neighbours(context.machine, series)) {
-        std::vector<double> started;
+    // Of ratios both sides are of one run.
+    if (series.unit == "1")
+        for (auto* each : {&noise.fail, &noise.pass}) each->run = {.variance = 0, .degrees = 0};
+    std::vector<double> started;
+    if (is_shared)
         for (const auto run : context.node.runs)
             started.push_back(collection_.runs[run].started_seconds);
-        test.fail = stats::acceptance_on_shared_host(held.margins, started, noise);
-    }
-    const auto value_at = [&](double log_ratio) {
-        return std::isfinite(log_ratio)
-                   ? std::optional{*held.bound * std::exp(at_least ? log_ratio : -log_ratio)}
-                   : std::nullopt;
+    const auto quiet = undisturbed(held.margins);
+    const auto last = held.margins.back().run;
+    const auto of_last = [&](const std::vector<stats::Margin>& margins) {
+        return static_cast<std::size_t>(std::ranges::count(margins, last, &stats::Margin::run));
     };
-    check.low = value_at(at_least ? test.fail.low : test.fail.high);
-    check.high = value_at(at_least ? test.fail.high : test.fail.low);
+    Context::Test test{.check = index,
+                       .pass = stats::pass_test(held.margins, noise.pass, started),
+                       .fail = stats::fail_test(quiet, noise.fail),
+                       .fail_anyway = 1,
+                       .noise = noise.fail,
+                       .newest = of_last(held.margins),
+                       .undisturbed = of_last(quiet),
+                       .disturbed_by = cause_of_disturbance(*item.seen.back().observation),
+                       .overall = held.value};
+    test.fail_anyway = test.fail.p_fail;
+    if (is_shared) test.fail = stats::fail_test_on_shared_host(quiet, started, noise.fail);
     context.tests.push_back(test);
 }
 
@@ -371,25 +372,45 @@ void NodeJudge::decide(Context& context) const {
         const auto& warn = check.at_least ? limit.warn_at_least : limit.warn_at_most;
         const auto& own = check.at_least ? limit.at_least : limit.at_most;
         const auto warn_bound = warn ? std::optional{*warn / *own * *check.bound} : std::nullopt;
-        if (adjusted[i] <= levels_.fail)
+        if (adjusted[i] <= levels_.fail) {
+            // A value that reaches the limit is of a later run than those that did not, or of the fast replicas alone.
+            if (!is_beyond(*check.value, check.bound, check.at_least)) {
+                check.value = test.overall;
+                check.low.reset();
+                check.high.reset();
+            }
             say(limit.share_of == "siblings" ? Cause::slower_than_siblings
                 : check.at_least             ? Cause::below_limit
                                              : Cause::above_limit);
-        else if (test.pass.p_pass <= levels_.pass)
-            say(test.newest_is_below                                  ? Cause::below_since
-                : is_beyond(*check.value, warn_bound, check.at_least) ? Cause::near_limit
-                                                                      : Cause::none);
-        else if (test.fail.looks == 0) {
+            continue;
+        }
+        if (test.pass.clears || test.pass.p_pass <= levels_.pass) {
+            say(is_beyond(*check.value, warn_bound, check.at_least) ? Cause::near_limit
+                                                                    : Cause::none);
+            continue;
+        }
+        check.outcome = Outcome::inconclusive;
+        if (test.undisturbed == 0) {
+            say(test.disturbed_by);
+        } else if (test.newest < stats::pass_looks.front()) {
             say(Cause::too_few_replicas);
-            check.repeats = stats::acceptance_looks.front();
+            check.repeats = stats::pass_looks.front();
         } else if (test.fail_anyway <= level) {
             say(Cause::neighbours);
-        } else if (!test.is_stable) {
-            say(Cause::unstable);
+        } else if (const double mean = test.pass.sequential.mean; mean > 0) {
+            constexpr double runs = 10; // share the level
+            check.repeats = stats::replicas_to_decide(test.pass.sequential, levels_.pass / runs,
+                                                      stats::pass_looks);
+            say(check.repeats                ? Cause::undecided
+                : is_close(mean, test.noise) ? Cause::unsettled
+                                             : Cause::unstable);
         } else {
-            const bool above = test.fail.mean > 0;
-            check.repeats = stats::replicas_to_decide(test.fail, above ? levels_.pass : level);
-            say(check.repeats ? Cause::undecided : Cause::unsettled);
+            check.repeats = test.fail.looks == 0 ? std::optional{stats::fail_looks.front()}
+                                                 : stats::replicas_to_decide(test.fail, level);
+            say(test.fail.looks == 0         ? Cause::too_few_replicas
+                : check.repeats              ? Cause::undecided
+                : is_close(mean, test.noise) ? Cause::unsettled
+                                             : Cause::unstable);
         }
     }
 }
@@ -399,51 +420,21 @@ void NodeJudge::check_cases(Context& context) const {
     for (std::size_t i = 0; i < context.items.size(); ++i) {
         if (context.has_limit[i]) continue;
         const auto& item = context.items[i];
+        const auto part = part_of(collection_.series[item.series]);
+        if (!is_judged(part)) continue;
         const bool is_wrong = std::ranges::any_of(item.seen, [](const Seen& one) {
             return one.observation->status == record::Status::incorrect;
         });
         auto cause = is_wrong ? Cause::wrong_result : Cause::none;
-        if (!is_wrong && !value_of(item)) {
+        if (!is_wrong && !newest_value(item).value) {
             const auto why = why_nothing(item);
             if (meaning_of(why).outcome == Outcome::error || why == Cause::overheated) cause = why;
         }
-        if (cause != Cause::none)
-            context.find(cause, "case:" + collection_.series[item.series].benchmark).series =
-                item.series;
+        if (cause == Cause::none) continue;
+        auto& check = context.find(cause, "case:" + collection_.series[item.series].benchmark);
+        check.series = item.series;
+        check.part = part;
     }
-}
-
-void NodeJudge::check_soaks(Context& context) const {
-    for (const auto run : context.node.runs)
-        if (const auto& soak = collection_.runs[run].soak)
-            for (const auto& found : findings_of(*soak))
-                context.add(found.cause, found.id).detail = found.detail;
-}
-
-void NodeJudge::check_telemetry(Context& context) const {
-    for (std::uint32_t code = 0; code < codes; ++code) {
-        const auto which = static_cast<record::DisturbanceCode>(code);
-        const auto cause = cause_of(which);
-        if (!cause) continue;
-        const auto saw = [&](const Seen& one) {
-            return (one.observation->events.value_or(0) & event_bit(which)) != 0;
-        };
-        const auto item = std::ranges::find_if(
-            context.items, [&](const Item& each) { return std::ranges::any_of(each.seen, saw); });
-        if (item == context.items.end()) continue;
-        context.find(*cause, fmt::format("telemetry:{}", record::to_string(which))).series =
-            item->series;
-    }
-    for (const auto run : context.node.runs)
-        for (const auto& counter : collection_.runs[run].error_counters) {
-            if (!counter.before || !counter.after || *counter.after <= *counter.before) continue;
-            const bool is_uncorrected = counter.source == "edac" && counter.counter == "ue_count";
-            context
-                .find(is_uncorrected ? Cause::memory_uncorrected : Cause::counter_rose,
-                      "counter:" + counter.source)
-                .detail = fmt::format("{} {}: {} -> {}", counter.device, counter.counter,
-                                      *counter.before, *counter.after);
-        }
 }
 
 void NodeJudge::waive(Context& context) const {

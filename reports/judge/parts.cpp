@@ -148,7 +148,7 @@ int devices_of_type(const record::Machine& machine, const datasheet::Hardware* h
 }
 
 const datasheet::Hardware* installed_hardware() {
-    static const auto hardware = datasheet::read_hardware();
+    const auto& hardware = datasheet::installed_hardware();
     return hardware ? &*hardware : nullptr;
 }
 

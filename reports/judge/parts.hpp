@@ -16,7 +16,7 @@
 namespace assay::report {
 
 struct PartFinding {
-    Cause cause;
+    Cause cause = Cause::none; ///< none: it is as it should be
     std::string id;
     std::string detail;
 };
@@ -26,6 +26,9 @@ struct PartFinding {
 std::vector<PartFinding> findings_of_parts(const record::Machine& machine,
                                            std::optional<double> clock_hz,
                                            const datasheet::Hardware* hardware);
+
+/// Of a soak: wrong results, its time, and of each phase whether it slowed down.
+std::vector<PartFinding> findings_of(const record::Soak& soak);
 
 /// Devices that the provider's type of machine has. 0 where the catalogue does not know it, or what no driver of ours
 /// reports, and in a container, which may be given some of them.

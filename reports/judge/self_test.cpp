@@ -83,7 +83,8 @@ record::Case made_case(const Kind& kind, const record::Place& place, double seco
                               .degrees = 6,
                               .limit = 0.03,
                               .replicas = replicas,
-                              .source = source};
+                              .source = source,
+                              .rules = record::current_rules};
     c.telemetry.window_seconds = 1;
     if (place.kind != "host") c.telemetry.device = record::DeviceTelemetry{.samples = 10};
     const int middle = replicas / 2;
@@ -137,6 +138,18 @@ record::Case together(record::Case c, double to_alone) {
 
 void disturb(record::Case& c, record::DisturbanceCode code, record::Values values = {}) {
     record::disturb(c.telemetry, code, std::move(values), source);
+}
+
+/// Half as slow again in every window, for this cause.
+void disturb_all(record::Case& c, record::DisturbanceCode code) {
+    slow_down(c, 1.5);
+    c.status = record::Status::disturbed;
+    c.reason_values = {{"cause", std::string{to_string(code)}}};
+    disturb(c, code);
+    for (auto& replica : c.replicas) {
+        replica.status = record::Status::disturbed;
+        record::disturb(replica.telemetry, code, {}, source);
+    }
 }
 
 void end_with(record::Case& c, record::Status status) {
@@ -193,10 +206,8 @@ std::vector<Fault> faults() { // NOLINT(readability-function-size): a table
          }},
         {"throttles when all work", bad, Cause::overheated,
          [](Run& run) {
-             auto& c = of(run, "gemm.square", 2);
-             end_with(c, Status::disturbed);
-             c.reason_values = {{"cause", std::string{to_string(DisturbanceCode::device_slowed)}}};
-             disturb(c, DisturbanceCode::device_slowed);
+             for (auto& replica : of(run, "gemm.square", 2).replicas)
+                 record::disturb(replica.telemetry, DisturbanceCode::device_slowed, {}, source);
          }},
         {"half the PCIe width", bad, Cause::link_narrow,
          [](Run& run) { disturb(of(run, "transfer.copy", 4), DisturbanceCode::link_narrow); }},
@@ -225,10 +236,14 @@ std::vector<Fault> faults() { // NOLINT(readability-function-size): a table
          }},
         {"no check of results", open, Cause::not_verified,
          [](Run& run) { of(run, "gemm.square").verification.reset(); }},
-        {"unstable", open, Cause::unstable,
-         [](Run& run) { end_with(of(run, "memory.stream"), Status::unstable); }},
-        {"disturbed", open, Cause::disturbed,
-         [](Run& run) { end_with(of(run, "memory.stream"), Status::disturbed); }},
+        {"slow in half of its replicas", open, Cause::undecided,
+         [](Run& run) {
+             auto& replicas = of(run, "memory.stream").replicas;
+             for (std::size_t i = 0; i < replicas.size(); i += 2)
+                 replicas[i].seconds = *replicas[i].seconds * 1.2;
+         }},
+        {"disturbed", open, Cause::other_load,
+         [](Run& run) { disturb_all(of(run, "memory.stream"), DisturbanceCode::foreign_cpu); }},
         {"case crashed", Outcome::error, Cause::case_crashed,
          [](Run& run) { end_with(of(run, "memory.stream"), Status::crashed); }},
         {"case timed out", Outcome::error, Cause::case_timed_out,
@@ -237,17 +252,12 @@ std::vector<Fault> faults() { // NOLINT(readability-function-size): a table
          [](Run& run) { end_with(of(run, "memory.stream"), Status::skipped); }},
         {"run interrupted", open, Cause::interrupted,
          [](Run& run) { end_with(of(run, "memory.stream"), Status::interrupted); }},
-        {"three replicas", open, Cause::too_few_replicas,
-         [](Run& run) { of(run, "memory.stream").replicas.resize(3); }},
+        {"one replica", open, Cause::too_few_replicas,
+         [](Run& run) { of(run, "memory.stream").replicas.resize(1); }},
         {"at the limit", open, Cause::unsettled,
          [](Run& run) { slow_down(of(run, "memory.stream"), 4.6 / 4.4); }},
         {"other processes on a device", open, Cause::device_shared,
-         [](Run& run) {
-             auto& c = of(run, "gemm.square", 6);
-             end_with(c, Status::disturbed);
-             c.reason_values = {{"cause", std::string{to_string(DisturbanceCode::device_shared)}}};
-             disturb(c, DisturbanceCode::device_shared);
-         }},
+         [](Run& run) { disturb_all(of(run, "gemm.square", 6), DisturbanceCode::device_shared); }},
         {"power limit lowered", open, Cause::device_capped,
          [](Run& run) { disturb(of(run, "gemm.square", 6), DisturbanceCode::device_capped); }},
         {"divided device", open, Cause::device_divided,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "judge/soak.hpp"
-
-#include "record/soak_course.hpp"
 #include "report/soak.hpp"
+
+#include "judge/parts.hpp"
+#include "record/soak.hpp"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 namespace assay::report {
 namespace {
 
-SoakFinding results_of(const record::Soak& soak) {
-    SoakFinding results{.id = "soak:results"};
+PartFinding results_of(const record::Soak& soak) {
+    PartFinding results{.id = "soak:results"};
     if (soak.wrong > 0) {
         results.cause = Cause::corrupted;
         results.detail = std::to_string(soak.wrong);
@@ -34,8 +34,8 @@ SoakFinding results_of(const record::Soak& soak) {
     return results;
 }
 
-SoakFinding speed_of(const record::SoakPhase& phase) {
-    SoakFinding speed{.id = "soak:speed", .detail = phase.of};
+PartFinding speed_of(const record::SoakPhase& phase) {
+    PartFinding speed{.id = "soak:speed", .detail = phase.of};
     const auto course = record::course_of(phase);
     const double slower = record::slowing_of(course);
     if (course.points < record::fewest_points) {
@@ -50,8 +50,8 @@ SoakFinding speed_of(const record::SoakPhase& phase) {
 
 } // namespace
 
-std::vector<SoakFinding> findings_of(const record::Soak& soak) {
-    std::vector<SoakFinding> findings{results_of(soak)};
+std::vector<PartFinding> findings_of(const record::Soak& soak) {
+    std::vector<PartFinding> findings{results_of(soak)};
     if (soak.wrong == 0 && soak.seconds < soak.asked_seconds)
         findings.push_back({.cause = Cause::soak_short,
                             .id = "soak:time",

@@ -2,10 +2,12 @@
 
 #include "judge/words.hpp"
 
+#include "judge/match.hpp"
 #include "language/language.hpp"
 #include "language/texts/judge.hpp"
 #include "language/texts/words.hpp"
 #include "record/format.hpp"
+#include "record/same_machine.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 
@@ -41,6 +43,10 @@ Cause real_cause(const Check& check) {
     return check.waived == Cause::none ? check.cause : check.waived;
 }
 
+std::string part_name(const std::string& part) {
+    return std::string{find_text("judge_part", part).value_or(part)};
+}
+
 /// Is it a finding that is called by its cause? Others are called by what they look at.
 bool is_called_by_cause(const Check& check) {
     const std::string_view id = check.id;
@@ -63,6 +69,10 @@ std::string short_name(const Judgement& judgement, const Check& check) {
 }
 void add_once(std::vector<std::string>& names, std::string name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+}
+
+bool is_to_be_measured(const Check& check) {
+    return check.outcome != Outcome::skip && check.action == Action::retest;
 }
 
 std::string missing_of(const Judgement& judgement) {
@@ -141,6 +151,7 @@ std::string machine_name(const Judgement& judgement, const Node& node) {
         }
         label = own;
     }
+    if (label.empty()) label = record::node_name(machine);
     if (label.empty()) label = machine.hostname;
     if (label.empty()) label = machine.id;
     return plain(label, 200);
@@ -193,6 +204,19 @@ std::string finding_of(const Judgement& judgement, const Check& check) {
     return evidence.empty() ? found : say<text::words::in_brackets>(found, evidence);
 }
 
+namespace {
+
+const Node* node_of(const Judgement& judgement, const Check& check) {
+    const auto has = [&](const Node& node) {
+        return !node.checks.empty() && &check >= &node.checks.front() &&
+               &check <= &node.checks.back();
+    };
+    const auto found = std::ranges::find_if(judgement.nodes, has);
+    return found == judgement.nodes.end() ? nullptr : &*found;
+}
+
+} // namespace
+
 std::string next_of(const Judgement& judgement, const Check& check) {
     std::vector<std::string> parts;
     if (check.waiver) {
@@ -200,12 +224,15 @@ std::string next_of(const Judgement& judgement, const Check& check) {
         parts.push_back(as_sentence(say<text::judge::waived_by>(
             plain(waiver.owner, 100), plain(waiver.reason, 300), plain(waiver.expires, 40))));
     }
-    if (auto action = action_in_words(check.action); !action.empty())
-        parts.push_back(std::move(action));
     if (check.outcome == Outcome::inconclusive && check.repeats)
         parts.push_back(say<text::judge::repeats>(*check.repeats, check.replicas));
     else if (check.cause == Cause::unsettled)
         parts.push_back(say<text::judge::cannot_settle>());
+    if (const auto* node = node_of(judgement, check); node != nullptr && is_to_be_measured(check))
+        parts.push_back(command_for(judgement, *node, {&check}));
+    else if (auto action = action_in_words(check.action);
+             !action.empty() && check.outcome != Outcome::skip)
+        parts.push_back(std::move(action));
     return sentences(parts);
 }
 
@@ -236,6 +263,59 @@ std::array<std::size_t, 6> counts_of(const Judgement& judgement) {
     return counts;
 }
 
+std::string parts_in_words(const Node& node) {
+    // "cuda:0,1 PASS": those of one kind and verdict together, in the order of their first.
+    std::vector<std::pair<std::string, std::string>> groups; // name, verdict
+    for (const auto& part : node.parts) {
+        const auto colon = part.part.find(':');
+        const auto verdict = part.measured || part.outcome > Outcome::inconclusive
+                                 ? outcome_in_words(part.outcome)
+                                 : cause_in_words(Cause::not_measured);
+        const auto kind = part.part.substr(0, colon);
+        const auto known = std::ranges::find_if(groups, [&](const auto& group) {
+            return colon != std::string::npos && group.second == verdict &&
+                   group.first.starts_with(kind + ":");
+        });
+        if (known == groups.end())
+            groups.emplace_back(part_name(part.part), verdict);
+        else
+            known->first += "," + part.part.substr(colon + 1);
+    }
+    std::vector<std::string> texts;
+    for (const auto& [name, verdict] : groups)
+        texts.push_back(say<text::judge::part>(plain(name, 200), verdict));
+    return join(texts);
+}
+
+std::string command_for(const Judgement& judgement, const Node& node,
+                        const std::vector<const Check*>& checks) {
+    constexpr std::size_t most = 4;
+    std::vector<std::string> benchmarks;
+    for (const auto* check : checks) {
+        const auto* series = series_of(judgement, *check);
+        const auto* limit = limit_of(judgement, *check);
+        if (series != nullptr)
+            add_once(benchmarks, series->benchmark);
+        else if (limit != nullptr)
+            for (const auto& one : alternatives(pattern_of(limit->cases, "benchmark")))
+                add_once(benchmarks, one);
+    }
+    const auto suite =
+        node.runs.empty() ? std::string{} : judgement.collection.runs[node.runs.back()].suite;
+    // Of a run of single benchmarks there is no suite of this name.
+    std::string command =
+        "assay run " + (suite.empty() ? "acceptance" : plain(suite, 60)) + " --check";
+    if (benchmarks.size() <= most)
+        for (const auto& one : benchmarks)
+            command += one.find_first_of("*?[") == std::string::npos
+                           ? fmt::format(" --only {}", plain(one, 60))
+                           : fmt::format(" --only '{}'", plain(one, 60));
+    std::size_t replicas = 0;
+    for (const auto* check : checks) replicas = std::max(replicas, check->repeats.value_or(0));
+    if (replicas > 0) command += fmt::format(" --replicas {}", replicas);
+    return say<text::judge::run>(command);
+}
+
 Answer answer_of(const Judgement& judgement) {
     Answer answer{
         .verdict = "", .worst = say<text::judge::no_finding>(), .missing = missing_of(judgement)};
@@ -243,8 +323,12 @@ Answer answer_of(const Judgement& judgement) {
     const bool one = judgement.nodes.size() == 1;
     if (one) {
         const auto& node = judgement.nodes.front();
-        answer.verdict =
-            say<text::judge::verdict>(outcome, say<text::judge::coverage>(node.ran, node.required));
+        auto coverage = say<text::judge::coverage>(node.ran, node.required);
+        if (const auto parts = parts_in_words(node); !parts.empty())
+            coverage = join({parts, coverage});
+        if (judgement.part != PartChoice::all)
+            coverage = join({say<text::judge::only_part>(to_string(judgement.part)), coverage});
+        answer.verdict = say<text::judge::verdict>(outcome, coverage);
     } else {
         const auto counts = counts_of(judgement);
         std::vector<std::string> parts;
@@ -264,6 +348,10 @@ Answer answer_of(const Judgement& judgement) {
             say<text::judge::worst>(say_count<text::judge::lost>(static_cast<std::size_t>(lost)));
     if (judgement.nodes.empty()) return answer;
     const auto& node = judgement.nodes.front();
+    std::vector<const Check*> open;
+    for (const auto& check : node.checks)
+        if (is_to_be_measured(check)) open.push_back(&check);
+    if (one && !open.empty()) answer.next = command_for(judgement, node, open);
     if (const auto* worst = worst_of(node); worst != nullptr) {
         auto found = finding_of(judgement, *worst);
         if (!one) found = say<text::words::labelled>(name_of(judgement, node), found);

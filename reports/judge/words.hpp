@@ -59,8 +59,18 @@ std::array<std::size_t, 6> counts_of(const Judgement& judgement);
 struct Answer {
     std::string verdict;
     std::string worst;
+    std::string next; ///< the command that settles what is open; empty where nothing is
     std::string missing;
 };
+/// "host", "cuda:0", ... of one node with their verdicts, in a line.
+std::string parts_in_words(const Node& node);
+/// Measures what these checks need.
+std::string command_for(const Judgement& judgement, const Node& node,
+                        const std::vector<const Check*>& checks);
 Answer answer_of(const Judgement& judgement);
+
+/// Filter and campaign, files that are not used, runs that began and have no result, waivers, replaced limits: a sentence
+/// each. None where the verdict is on all that there is, by the limits as they are.
+std::vector<std::string> scope_of(const Judgement& judgement);
 
 } // namespace assay::report

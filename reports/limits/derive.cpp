@@ -157,7 +157,11 @@ private:
                                     options_.by));
         if (most.empty())
             return fail(
-                "no run has a result that counts: verified, status ok, a primary metric above 0");
+                "no run has a result that counts: verified, status ok, a primary metric above 0" +
+                (all_.problems.empty()
+                     ? std::string{}
+                     : fmt::format("; not used: {}: {}", all_.problems.front().where,
+                                   all_.problems.front().reason)));
         const auto best =
             std::ranges::max_element(most, {}, [](const auto& one) { return one.second; });
         return fail(fmt::format(
@@ -199,8 +203,8 @@ private:
                     .degrees = std::max(1.0, level.parts[1].degrees)}};
         for (std::size_t i = 0; i < derived.by_replicas.size(); ++i) {
             const double below = stats::decided_distance(
-                noise, stats::acceptance_looks[i],
-                options_.rule.accuse / static_cast<double>(tests), options_.rule.power);
+                noise, stats::fail_looks[i], options_.rule.accuse / static_cast<double>(tests),
+                options_.rule.power);
             derived.by_replicas[i] = -std::expm1(std::log1p(-below) - derived.bounds.accuse);
         }
         derived.limit = written(level, derived, variance, tests);

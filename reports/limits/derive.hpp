@@ -45,7 +45,7 @@ struct DerivedLimit {
     stats::FleetBounds bounds;
     double slowdown = 0; ///< found by screening and retests with the rule's power
     /// The smallest slowdown of a usual node that fails after so many replicas of one run, with the same power.
-    std::array<double, stats::acceptance_looks.size()> by_replicas{};
+    std::array<double, stats::fail_looks.size()> by_replicas{};
 };
 
 struct Derivation {

@@ -75,7 +75,7 @@ Table found_of(const Derivation& derivation) {
     Table table{.columns = {{.title = say<text::limits::test_item>()},
                             {.title = say<text::limits::found_by_retests>(), .numeric = true}},
                 .sheet = say<text::limits::found_title>()};
-    for (const auto replicas : stats::acceptance_looks)
+    for (const auto replicas : stats::fail_looks)
         table.columns.push_back(
             {.title = say<text::limits::found_after>(replicas), .numeric = true, .rank = 1});
     for (const auto& derived : derivation.limits) {
@@ -99,10 +99,10 @@ Chart repeats_of(const Derivation& derivation) {
     const std::set<std::size_t> shown{0, items.size() / 2, items.size() - 1};
     for (const auto which : items.empty() ? std::set<std::size_t>{} : shown) {
         Curve curve{.label = items[which]->what};
-        for (std::size_t i = 0; i < stats::acceptance_looks.size(); ++i) {
+        for (std::size_t i = 0; i < stats::fail_looks.size(); ++i) {
             const double slowdown = items[which]->by_replicas.at(i);
             if (!std::isfinite(slowdown)) continue;
-            const auto replicas = stats::acceptance_looks.at(i);
+            const auto replicas = stats::fail_looks.at(i);
             curve.points.push_back({.x = static_cast<double>(replicas),
                                     .x_text = std::to_string(replicas),
                                     .y = 100 * slowdown,
@@ -262,7 +262,7 @@ std::string to_json(const Derivation& derivation) {
     for (const auto& derived : derivation.limits) {
         json::Value by_replicas = json::Value::array();
         for (std::size_t i = 0; i < derived.by_replicas.size(); ++i)
-            by_replicas.push_back({{"replicas", stats::acceptance_looks.at(i)},
+            by_replicas.push_back({{"replicas", stats::fail_looks.at(i)},
                                    {"slowdown", json::encode(derived.by_replicas.at(i))}});
         items.push_back({{"limit", derived.limit.id},
                          {"group", derived.group},

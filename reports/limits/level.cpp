@@ -39,7 +39,7 @@ ItemName item_name(const Series& series) {
 
 bool is_of_a_level(const Observation& seen, const Series& series) {
     return seen.is_primary && seen.value && *seen.value > 0 && !seen.two_levels && seen.verified &&
-           counts(seen, Trust::ok) && !is_executed_on_cpu(series);
+           seen.status == record::Status::ok && !is_executed_on_cpu(series);
 }
 
 double known(const stats::VarianceEstimate& part) {
@@ -60,9 +60,10 @@ ItemLevel level_of(std::span<const NodeValue> values, bool higher_is_better) {
         const auto add = [&](double one) {
             if (one > 0) nested.push_back({groups, sign * std::log(one)});
         };
-        for (const auto& replica : value.seen->replicas) add(replica.value);
-        if (value.seen->replicas.empty()) add(*value.seen->value);
-        replicas += static_cast<double>(std::max<std::size_t>(1, value.seen->replicas.size()));
+        const auto own = counted(*value.seen);
+        for (const auto& replica : own) add(replica.value);
+        if (own.empty()) add(*value.seen->value);
+        replicas += static_cast<double>(std::max<std::size_t>(1, own.size()));
         of_device[{value.node, value.place}].push_back(sign * std::log(*value.seen->value));
         nodes.insert(value.node);
         places.insert(value.place);

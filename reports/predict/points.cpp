@@ -35,7 +35,7 @@ double log_error_of(const Observation& observation) {
         !(*observation.high > *observation.low))
         return 0;
     const double half = std::log(*observation.high / *observation.low) / 2;
-    const std::size_t replicas = observation.replicas.size();
+    const std::size_t replicas = counted(observation).size();
     constexpr double normal = 1.96;
     if (observation.scope != record::IntervalScope::between_replicas || replicas < 2)
         return half / normal;

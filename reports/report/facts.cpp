@@ -8,6 +8,7 @@
 #include "language/texts/import.hpp"
 #include "language/texts/words.hpp"
 #include "record/format.hpp"
+#include "record/same_machine.hpp"
 #include "report/findings.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
@@ -301,8 +302,9 @@ std::vector<Fact> machine_facts(const Machine& machine) {
     add<text::facts::disks>(facts, disks_in_words(machine.platform));
     add<text::facts::networks>(facts, networks_in_words(machine.platform));
     add<text::facts::bonds>(facts, bonds_in_words(machine.platform));
+    add<text::facts::node>(facts, machine.identity.node);
     add<text::facts::host_name>(facts, machine.hostname);
-    add<text::facts::machine>(facts, machine.id);
+    add<text::facts::machine>(facts, record::own_id(machine));
     return facts;
 }
 

@@ -2,6 +2,12 @@
 
 #include "report/input.hpp"
 
+#include "base/file.hpp"
+#include "language/language.hpp"
+#include "language/texts/store.hpp"
+#include "record/journal.hpp"
+#include "roofline/sheet_bounds.hpp"
+
 #include <fmt/core.h>
 
 #include <optional>
@@ -15,17 +21,24 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view run_file = "run.json";
 
-/// The run.json below `folder` that was written last; of two written in the same instant, the one
-/// whose path is greater (run folders begin with their time).
-std::optional<fs::path> newest_below(const fs::path& folder) {
+/// The run.json below `folder` that was written last, or the journal of a run that died without one; of two written in the same instant, the one
+/// whose path is greater (run folders begin with their time). `other` gets one of that name that is not a regular file.
+std::optional<fs::path> newest_below(const fs::path& folder, fs::path& other) {
     std::optional<std::pair<fs::file_time_type, fs::path>> newest;
     std::error_code ignored;
     fs::recursive_directory_iterator entry{folder, fs::directory_options::skip_permission_denied,
                                            ignored};
     for (; !ignored && entry != fs::recursive_directory_iterator{}; entry.increment(ignored)) {
-        if (entry->path().filename() != run_file) continue;
         std::error_code failed;
-        if (!entry->is_regular_file(failed)) continue;
+        const bool is_journal = entry->path().filename() == record::journal_file;
+        if (!is_journal && entry->path().filename() != run_file) continue;
+        if (is_journal && (fs::exists(entry->path().parent_path() / run_file, failed) ||
+                           is_being_written(entry->path())))
+            continue;
+        if (!entry->is_regular_file(failed)) {
+            if (!entry->is_directory(failed)) other = entry->path();
+            continue;
+        }
         std::pair found{entry->last_write_time(failed), entry->path()};
         if (!failed && (!newest || found > *newest)) newest = std::move(found);
     }
@@ -58,7 +71,10 @@ Result<Input> find_input(std::string_view argument) {
     if (status.type() == fs::file_type::not_found)
         return fail(fmt::format("{}: no such file or folder", input.file.string()));
     if (!fs::is_directory(status)) return input;
-    const auto newest = newest_below(input.file);
+    fs::path other;
+    const auto newest = newest_below(input.file, other);
+    if (!newest && !other.empty())
+        return fail(fmt::format("{}: {}", other.string(), say<text::store::not_regular>()));
     if (!newest)
         return fail(
             fmt::format("{}: no {} in this folder or below; `assay run SUITE --out {}` writes one",
@@ -75,6 +91,16 @@ Result<std::vector<Input>> find_inputs(const std::vector<std::string>& arguments
         inputs.push_back(std::move(*input));
     }
     return inputs;
+}
+
+Result<record::Run> read_result(const fs::path& file, record::ReadOptions options) {
+    std::string stale;
+    options.stale = &stale;
+    auto run = record::read_run(file, options);
+    if (run && !stale.empty())
+        return fail(fmt::format("{}: {}", file.string(), say<text::store::stale>(stale)));
+    if (run) harness::add_missing_bounds(*run);
+    return run;
 }
 
 Result<void> check_output(const fs::path& output, const std::vector<Input>& inputs) {

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "record/model.hpp"
+#include "record/reader.hpp"
 
 #include <filesystem>
 #include <string>
@@ -26,6 +27,10 @@ Result<Input> find_input(std::string_view argument);
 /// The label and the path as they stand, whether there is anything at the path or not.
 Result<Input> split_label(std::string_view argument);
 Result<std::vector<Input>> find_inputs(const std::vector<std::string>& arguments);
+
+/// As record::read_run; fails where a section does not match its digest.
+Result<record::Run> read_result(const std::filesystem::path& file,
+                                record::ReadOptions options = {});
 
 /// Fails when `output` is one of the inputs: a report must not replace the result it was made from.
 Result<void> check_output(const std::filesystem::path& output, const std::vector<Input>& inputs);

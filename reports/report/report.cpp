@@ -91,6 +91,9 @@ void add_notes(const Case& c, Row& row) {
                                            : say<text::check::no_rate_because>(detail));
     }
     if (auto reason = reason_in_words(c); !reason.empty()) row.notes.push_back(std::move(reason));
+    if (const auto part = record::part_of(c);
+        part && c.reason_code != record::ReasonCode::not_measured)
+        row.notes.push_back(say<text::check::partial>(part->measured, part->planned));
     std::ranges::move(levels_beside(c), std::back_inserter(row.notes));
     if (c.version > 1 && headline(c) != nullptr)
         row.notes.push_back(say<text::check::newer_version>(c.version));

@@ -7,7 +7,7 @@
 #include "language/texts/soak.hpp"
 #include "language/texts/words.hpp"
 #include "record/format.hpp"
-#include "record/soak_course.hpp"
+#include "record/soak.hpp"
 #include "report/curves.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"

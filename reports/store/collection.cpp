@@ -162,9 +162,10 @@ private:
                                 .digest = std::move(loaded[k].digest)});
                 take(file, *std::move(digest), batch);
             } else {
-                problems_.push_back({.where = plain(paths[k].string()),
-                                     .reason = std::move(loaded[k].problem),
-                                     .code = ProblemCode::unreadable});
+                problems_.push_back(
+                    {.where = plain(paths[k].string()),
+                     .reason = std::move(loaded[k].problem),
+                     .code = loaded[k].is_stale ? ProblemCode::stale : ProblemCode::unreadable});
             }
         }
         return rows;
@@ -214,10 +215,24 @@ bool is_good(const Observation& seen) {
            (seen.status == record::Status::ok || seen.status == record::Status::unstable);
 }
 
+std::vector<ReplicaValue> counted(const Observation& seen) {
+    std::vector<ReplicaValue> quiet;
+    std::ranges::copy_if(seen.replicas, std::back_inserter(quiet),
+                         [](const ReplicaValue& one) { return !one.disturbed; });
+    return quiet.empty() ? seen.replicas : quiet;
+}
+
+bool is_partial(const Observation& seen) {
+    return !seen.replicas.empty() && std::cmp_less(seen.replicas.size(), seen.planned);
+}
+
 Result<Collection> collect(const std::vector<std::string>& inputs, const CollectOptions& options) {
     Reading reading;
     if (options.index) reading = begin_reading(inputs);
-    auto found = find_files(inputs, options.unfinished);
+    const auto journals = !options.unfinished ? Journals::ended
+                          : options.ended     ? Journals::living
+                                              : Journals::all;
+    auto found = find_files(inputs, journals);
     if (!found) return tl::unexpected{found.error()};
     std::vector<Files> by_folder(found->folders.size());
     Files others;

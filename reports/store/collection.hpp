@@ -32,6 +32,7 @@ struct Series {
     std::string metric;
     std::string unit;
     bool higher_is_better = true;
+    bool is_headline = true; ///< the primary metric of its case
     std::string
         question; ///< all of the above but library and conditions, in words: equal for equal questions
     std::string what; ///< the parameters as people read them: "fp64, size 1024, all threads"
@@ -55,7 +56,11 @@ struct Observation {
     std::optional<double> low;
     std::optional<double> high;
     record::IntervalScope scope = record::IntervalScope::none;
-    std::vector<ReplicaValue> replicas; ///< without disturbed ones beside others
+    std::vector<ReplicaValue> replicas; ///< all that were measured and verified; see counted()
+    int planned = 0;                    ///< replicas that the run wanted; 0 where that is not known
+    /// The shortest warm-up of its replicas, in seconds: the same work on the same device just before the window. Absent
+    /// for cases of the host.
+    std::optional<double> warm_seconds;
     std::optional<double> ceiling;
     bool disturbed = false;                   ///< the telemetry of its window says so
     std::optional<record::Disturbance> cause; ///< of the status `disturbed`
@@ -66,6 +71,9 @@ struct Observation {
     /// The same of replicas in one run, and the degrees of freedom that it is worth.
     std::optional<double> between_replicas;
     std::optional<double> degrees;
+    /// The same two of a machine without neighbours: what may make a guest look faster than it is.
+    std::optional<double> alone_between_replicas;
+    std::optional<double> alone_between_runs;
     std::optional<double> datasheet; ///< the bound of the primary metric by a data sheet
     bool verified = false;           ///< its check was made and passed
     /// What telemetry saw in its windows, a bit for each DisturbanceCode; absent where there was no telemetry, of the
@@ -77,6 +85,10 @@ struct Observation {
 
 /// It has a value that may be counted with.
 bool is_good(const Observation& seen);
+/// The undisturbed replicas, or all of them where none is.
+std::vector<ReplicaValue> counted(const Observation& seen);
+/// Its run ended before all planned replicas of the case were measured.
+bool is_partial(const Observation& seen);
 
 /// One run without its cases.
 struct RunInfo {
@@ -90,8 +102,9 @@ struct RunInfo {
     double written_seconds =
         0; ///< since 1970: when the file was last changed, by the clock of the file system
     std::string status;
-    std::string version; ///< of assay
-    std::string build;   ///< of the program that measured; empty where it is not known
+    bool partial = false; ///< ended before all of its cases were measured
+    std::string version;  ///< of assay
+    std::string build;    ///< of the program that measured; empty where it is not known
     std::string digest;
     std::string campaign;
     record::NamedList tags;
@@ -109,6 +122,7 @@ struct RunInfo {
 enum class ProblemCode : std::uint8_t {
     other,
     unreadable, // no result, or damaged
+    stale,      // a section does not match its digest
     future,     // starts later than now
     not_set,    // starts in a year of a clock that nobody set
     backwards,  // ends before it starts
@@ -156,7 +170,9 @@ struct CollectOptions {
     /// from the same time), as observations that are not primary.
     bool others = false;
     bool metrics_may_be_missing = false; ///< those that are asked for
-    bool unfinished = false;             ///< runs that have a journal only, too
+    bool unfinished = false;             ///< journals of runs that go on
+    /// Journals of runs that died are runs; otherwise they are unfinished, where these are asked for.
+    bool ended = true;
     std::optional<double>
         now; ///< seconds since 1970, the clock's otherwise: later runs are refused
 };

@@ -5,6 +5,7 @@
 #include "base/utc.hpp"
 #include "record/conditions.hpp"
 #include "record/metrics.hpp"
+#include "record/noise.hpp"
 #include "record/summary.hpp"
 
 #include <algorithm>
@@ -106,12 +107,6 @@ std::optional<record::Disturbance> cause_of(const record::Case& c) {
     return worst;
 }
 
-/// A machine that nobody shares differs from run to run as replicas do.
-std::optional<double> between_runs(const record::Case& c, const record::Machine& machine) {
-    if (!c.spread) return {};
-    return machine.virtualization == "none" ? c.spread->between_replicas : c.spread->between_runs;
-}
-
 /// The time between the CPUs at the middle of the replicas.
 std::optional<double> core_latency(const record::Case& c) {
     std::vector<double> seconds;
@@ -122,6 +117,16 @@ std::optional<double> core_latency(const record::Case& c) {
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     std::ranges::nth_element(seconds, middle);
     return *middle;
+}
+
+std::optional<double> warm_seconds(const record::Case& c) {
+    std::optional<double> least;
+    if (c.place.kind == "host") return least;
+    for (const auto& replica : c.replicas)
+        if (const auto& warm = replica.warmup_seconds;
+            record::is_measured(replica.status) && warm && !(least && *least <= *warm))
+            least = warm;
+    return least;
 }
 
 std::optional<double> datasheet_bound(const record::Case& c) {
@@ -139,22 +144,53 @@ std::optional<std::uint32_t> events_of(const record::Case& c) {
     return events;
 }
 
+/// By heat or a power brake: telemetry/device_samples.cpp has the reasons. Working at the power limit is normal, and a hot
+/// processor does not slow a device.
+bool is_throttled(const record::Case& c, const record::Replica& replica) {
+    const bool on_host = c.place.kind == "host";
+    return std::ranges::any_of(replica.telemetry.disturbed_by, [&](const record::Disturbance& by) {
+        return on_host ? by.code == record::DisturbanceCode::too_hot
+                       : by.code == record::DisturbanceCode::device_slowed &&
+                             record::text(by.values, "reason") != "sync_boost";
+    });
+}
+
+/// Neighbours and the host's other work only slow, so what scatters upwards on a guest or on a link is the hardware itself.
+record::NoiseLevel alone_of(const record::Case& c, const record::Machine& machine) {
+    const auto place = record::noise_place(c, machine);
+    if (place == record::NoisePlace::device || place == record::NoisePlace::bare_metal)
+        return {.between_replicas = c.spread->between_replicas,
+                .between_runs = c.spread->between_runs,
+                .degrees = c.spread->degrees};
+    auto level = record::noise_level(c.spread->source, record::NoisePlace::bare_metal);
+    level.between_replicas = std::min(level.between_replicas, c.spread->between_replicas);
+    level.between_runs = std::min(level.between_runs, c.spread->between_runs);
+    return level;
+}
+
 CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& series,
                      std::vector<MetricKind>& others) {
     judge(c);
     CaseDigest digest{.status = c.status, .reason = std::move(c.reason)};
     if (shows(c.status)) {
-        const bool beside_others = c.spread && record::undisturbed(c) > 0;
         for (const auto& replica : c.replicas)
-            if (const auto value = record::headline_of(c, replica);
-                value && !(beside_others && replica.status == record::Status::disturbed))
-                digest.replicas.push_back({.index = replica.index, .value = *value});
+            if (const auto value = record::headline_of(c, replica))
+                digest.replicas.push_back(
+                    {.index = replica.index,
+                     .value = *value,
+                     .disturbed = c.spread && replica.status == record::Status::disturbed,
+                     .throttled = is_throttled(c, replica)});
+        digest.warm_seconds = warm_seconds(c);
+        if (c.spread) digest.planned = c.spread->replicas;
         digest.ceiling = c.ceiling.value;
         digest.cause = cause_of(c);
-        digest.between_runs = between_runs(c, machine);
         if (c.spread) {
+            digest.between_runs = c.spread->between_runs;
             digest.between_replicas = c.spread->between_replicas;
             digest.degrees = c.spread->degrees;
+            const auto alone = alone_of(c, machine);
+            digest.alone_between_replicas = alone.between_replicas;
+            digest.alone_between_runs = alone.between_runs;
         }
         digest.datasheet = datasheet_bound(c);
         digest.verified = c.verification && c.verification->passed;
@@ -162,7 +198,13 @@ CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& se
                             c.metrics.front().levels->slow.has_value();
         digest.core_latency = core_latency(c);
     }
-    digest.disturbed = !c.telemetry.disturbances.empty();
+    const auto influence = record::influence_of(c);
+    const auto& events = c.telemetry.disturbed_by;
+    digest.disturbed = events.empty()
+                           ? !c.telemetry.disturbances.empty()
+                           : std::ranges::any_of(events, [&](const record::Disturbance& by) {
+                                 return record::concerns(by.code, influence);
+                             });
     digest.events = events_of(c);
     add_later_parameters(c);
     settle(c.parameters);

@@ -64,6 +64,8 @@ struct CaseDigest {
     std::optional<double> high;
     record::IntervalScope scope = record::IntervalScope::none;
     std::vector<ReplicaValue> replicas;
+    int planned = 0;
+    std::optional<double> warm_seconds;
     std::optional<double> ceiling;
     bool disturbed = false;
     std::optional<record::Disturbance> cause;
@@ -72,6 +74,8 @@ struct CaseDigest {
     std::optional<double> between_runs;
     std::optional<double> between_replicas;
     std::optional<double> degrees;
+    std::optional<double> alone_between_replicas;
+    std::optional<double> alone_between_runs;
     std::optional<double> datasheet;
     bool verified = false;
     std::optional<std::uint32_t> events;
@@ -117,6 +121,7 @@ void each_field(Visit&& visit, Maybe<Series> auto& series) {
     visit("metric", series.metric);
     visit("unit", series.unit);
     visit("higher_is_better", series.higher_is_better);
+    visit("is_headline", series.is_headline);
 }
 
 template <class Visit>
@@ -132,6 +137,8 @@ void each_field(Visit&& visit, Maybe<CaseDigest> auto& c) {
     visit("high", c.high);
     visit("scope", c.scope);
     visit("replicas", c.replicas);
+    visit("planned", c.planned);
+    visit("warm_seconds", c.warm_seconds);
     visit("ceiling", c.ceiling);
     visit("disturbed", c.disturbed);
     visit("cause", c.cause);
@@ -140,6 +147,8 @@ void each_field(Visit&& visit, Maybe<CaseDigest> auto& c) {
     visit("between_runs", c.between_runs);
     visit("between_replicas", c.between_replicas);
     visit("degrees", c.degrees);
+    visit("alone_between_replicas", c.alone_between_replicas);
+    visit("alone_between_runs", c.alone_between_runs);
     visit("datasheet", c.datasheet);
     visit("verified", c.verified);
     visit("events", c.events);

@@ -2,8 +2,10 @@
 
 #include "store/find.hpp"
 
+#include "base/file.hpp"
 #include "language/language.hpp"
 #include "language/texts/store.hpp"
+#include "record/journal.hpp"
 #include "report/input.hpp"
 #include "report/text.hpp"
 
@@ -24,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view run_file = "run.json";
-constexpr std::string_view journal_file = "journal.ndjson";
+constexpr std::string_view journal_file = record::journal_file;
 
 bool is_pattern(const fs::path& path) {
     return path.native().find_first_of("*?[{") != std::string::npos;
@@ -47,7 +49,7 @@ std::int64_t nanoseconds(const timespec& time) {
 
 class Search {
 public:
-    explicit Search(bool unfinished) : unfinished_{unfinished} {}
+    explicit Search(Journals journals) : journals_{journals} {}
 
     /// An argument: its label and what it names.
     Result<void> add(const std::string& argument, std::size_t number) {
@@ -109,8 +111,13 @@ private:
             has_result |= name == run_file;
             if (is_folder || name == run_file) entries.emplace_back(std::move(name), is_folder);
         }
-        if (unfinished_ && has_journal && !has_result)
-            found_.unfinished.push_back(folder / journal_file);
+        if (has_journal && !has_result && journals_ != Journals::none) {
+            const bool ended =
+                journals_ != Journals::all && !is_being_written(folder / journal_file);
+            if (ended) entries.emplace_back(journal_file, false);
+            if (!ended && journals_ != Journals::ended)
+                found_.unfinished.push_back(folder / journal_file);
+        }
         if (failed)
             found_.problems.push_back(
                 {.where = plain(folder.string()),
@@ -132,6 +139,12 @@ private:
             const std::error_code why{errno, std::generic_category()};
             found_.problems.push_back({.where = plain(path.string()),
                                        .reason = say<text::store::unreadable_file>(why.message()),
+                                       .code = ProblemCode::unreadable});
+            return;
+        }
+        if (!S_ISREG(facts.st_mode)) {
+            found_.problems.push_back({.where = plain(path.string()),
+                                       .reason = say<text::store::not_regular>(),
                                        .code = ProblemCode::unreadable});
             return;
         }
@@ -159,13 +172,13 @@ private:
     std::map<std::pair<dev_t, ino_t>, std::size_t> known_; ///< files by identity
     std::string label_;
     std::size_t input_ = 0;
-    bool unfinished_;
+    Journals journals_;
 };
 
 } // namespace
 
-Result<FoundFiles> find_files(const std::vector<std::string>& inputs, bool unfinished) {
-    Search search{unfinished};
+Result<FoundFiles> find_files(const std::vector<std::string>& inputs, Journals journals) {
+    Search search{journals};
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (auto done = search.add(inputs[i], i); !done) return tl::unexpected{done.error()};
     return std::move(search).finish();

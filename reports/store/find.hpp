@@ -39,9 +39,17 @@ struct FoundFiles {
     std::vector<std::filesystem::path> unfinished; ///< journals of runs without a result
 };
 
+/// Journals of runs that have no result.
+enum class Journals : std::uint8_t {
+    none,
+    ended,  // files, where no process here writes them: their runs died
+    living, // the same, and the others in FoundFiles::unfinished
+    all,    // in FoundFiles::unfinished
+};
+
 /// A folder stands for every run.json in it and at any depth below it; links to folders are not followed.
-/// Files named themselves or by a glob may have any name. Fails where an input names nothing at all; with `unfinished` a
-/// journal is something.
-Result<FoundFiles> find_files(const std::vector<std::string>& inputs, bool unfinished = false);
+/// Files named themselves or by a glob may have any name. Fails where an input names nothing at all.
+Result<FoundFiles> find_files(const std::vector<std::string>& inputs,
+                              Journals journals = Journals::ended);
 
 } // namespace assay::report

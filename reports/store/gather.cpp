@@ -8,6 +8,7 @@
 #include "record/same_machine.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
+#include "store/plain.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -46,44 +47,6 @@ std::string question_of(const Series& series) {
     return text + ": " + series.metric;
 }
 
-/// plain() works on whole runs.
-record::Machine make_machine(const std::string& bytes) {
-    return plain(
-               record::Run{.machine = unpacked<record::Machine>(bytes).value_or(record::Machine{})})
-        .machine;
-}
-record::Case plain_case(record::Case c) {
-    record::Run run;
-    run.cases.push_back(std::move(c));
-    run = plain(std::move(run));
-    return std::move(run.cases.front());
-}
-std::optional<record::Soak> plain_soak(std::optional<record::Soak> soak) {
-    return plain(record::Run{.soak = std::move(soak)}).soak;
-}
-std::optional<record::Gates> plain_gates(const record::Schedule& schedule) {
-    return plain(record::Run{.schedule = schedule}).schedule->gates;
-}
-std::vector<record::ErrorCounter> plain_counters(std::vector<record::ErrorCounter> counters) {
-    if (counters.empty()) return counters;
-    return plain(record::Run{.error_counters = std::move(counters)}).error_counters;
-}
-record::NamedList plain_list(record::NamedList list) {
-    if (list.empty()) return list;
-    return plain_case({.settings = std::move(list)}).settings;
-}
-record::NamedList make_settings(const std::string& bytes) {
-    return plain_list(unpacked<record::NamedList>(bytes).value_or(record::NamedList{}));
-}
-std::vector<MetricKind> make_kinds(const std::string& bytes) {
-    auto kinds = unpacked<std::vector<MetricKind>>(bytes).value_or(std::vector<MetricKind>{});
-    for (auto& kind : kinds) {
-        kind.name = plain(kind.name);
-        kind.unit = plain(kind.unit);
-        kind.energy_scope = plain(kind.energy_scope);
-    }
-    return kinds;
-}
 Series make_series(const std::string& bytes) {
     Series series = unpacked<Series>(bytes).value_or(Series{});
     record::Case c = plain_case({.benchmark = std::move(series.benchmark),
@@ -173,8 +136,7 @@ public:
         for (const auto series : measured_) all_.metrics.insert(all_.series[series].metric);
         for (const auto& kinds : kinds_)
             for (const auto& kind : kinds) all_.metrics.insert(kind.name);
-        const auto ids = record::common_ids(all_.machines);
-        for (auto& machine : all_.machines) machine.id = ids.at(machine.id);
+        tell_machines_apart();
         return std::move(all_);
     }
 
@@ -224,6 +186,42 @@ private:
         if (ended && *ended < *started)
             drop(entry, say<text::store::ended_before>(run.started, run.ended),
                  ProblemCode::backwards);
+    }
+
+    /// Equal records are of two machines where names say so: each gets an entry of its own.
+    void tell_machines_apart() {
+        std::map<std::tuple<std::uint32_t, std::string, std::string>, std::vector<std::uint32_t>>
+            runs;
+        for (std::uint32_t i = 0; i < all_.runs.size(); ++i) {
+            const auto& run = all_.runs[i];
+            runs[{run.machine, run.campaign,
+                  record::node_name(all_.machines[run.machine], run.tags)}]
+                .push_back(i);
+        }
+        std::vector<record::Machine> copies; // by key
+        std::vector<record::Sighting> sightings;
+        copies.reserve(runs.size());
+        for (const auto& [key, own] : runs) {
+            const auto& [machine, campaign, node] = key;
+            copies.push_back(all_.machines[machine]);
+            sightings.push_back({.machine = &copies.back(), .campaign = campaign, .node = node});
+        }
+        record::resolve_ids(sightings);
+        std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> known; // by number and id
+        std::set<std::uint32_t> taken;
+        std::size_t copy = 0;
+        for (const auto& [key, own] : runs) {
+            auto& resolved = copies[copy++];
+            auto number = std::get<0>(key);
+            const auto [found, is_new] = known.try_emplace({number, resolved.id}, number);
+            if (is_new && !taken.insert(number).second) {
+                found->second = static_cast<std::uint32_t>(all_.machines.size());
+                all_.machines.push_back(std::move(resolved));
+            } else if (is_new) {
+                all_.machines[number] = std::move(resolved);
+            }
+            for (const auto i : own) all_.runs[i].machine = found->second;
+        }
     }
 
     record::Machine machine_of(const Entry& entry) const {
@@ -290,7 +288,8 @@ private:
              .ended = std::move(digest.run.ended),
              .started_seconds = entry.started,
              .written_seconds = candidate.written,
-             .status = std::move(digest.run.status),
+             .status = digest.run.status,
+             .partial = digest.run.status == "interrupted",
              .version = std::move(digest.run.version),
              .build = plain(digest.run.build, 64),
              .digest = std::move(digest.run.digest),
@@ -350,6 +349,7 @@ private:
         series.metric = kind.name;
         series.unit = kind.unit;
         series.higher_is_better = kind.higher_is_better;
+        series.is_headline = false;
         if (!kind.energy_scope.empty())
             series.conditions.push_back({"energy_scope", kind.energy_scope});
         series.question = question_of(series);
@@ -407,8 +407,12 @@ private:
         seen.between_runs = figure(c.between_runs);
         seen.between_replicas = figure(c.between_replicas);
         seen.degrees = figure(c.degrees);
+        seen.alone_between_replicas = figure(c.alone_between_replicas);
+        seen.alone_between_runs = figure(c.alone_between_runs);
         seen.datasheet = figure(c.datasheet);
         seen.verified = c.verified;
+        seen.planned = c.planned;
+        seen.warm_seconds = figure(c.warm_seconds);
         std::erase_if(c.replicas, [](const auto& replica) { return !figure(replica.value); });
         seen.replicas = std::move(c.replicas);
         return seen;

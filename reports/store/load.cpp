@@ -3,8 +3,11 @@
 #include "store/load.hpp"
 
 #include "base/on_all_cores.hpp"
+#include "language/language.hpp"
+#include "language/texts/store.hpp"
 #include "record/reader.hpp"
 #include "report/text.hpp"
+#include "roofline/sheet_bounds.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -40,11 +43,18 @@ public:
 
 private:
     void read(std::size_t i) {
-        auto run = record::read_run(files_[i], {.values = false, .details = false});
+        std::string stale;
+        auto run =
+            record::read_run(files_[i], {.values = false, .details = false, .stale = &stale});
         if (!run) {
             loaded_[i].problem = reason_of(run.error(), files_[i]);
             return;
         }
+        if (!stale.empty()) {
+            loaded_[i] = {.problem = say<text::store::stale>(stale), .is_stale = true};
+            return;
+        }
+        harness::add_missing_bounds(*run);
         Digester digester{*std::move(run)};
         const std::scoped_lock lock{mutex_};
         loaded_[i].digest = digester.finish(pools_);

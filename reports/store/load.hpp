@@ -16,6 +16,7 @@ namespace assay::report {
 struct Loaded {
     std::string digest; ///< packed; empty where the file cannot be read
     std::string problem;
+    bool is_stale = false; ///< that is the problem
 };
 
 /// One for each file, in their order.

@@ -40,7 +40,9 @@ MetricDigest made_of(const Case& c, MetricDigest metric, const Of& of) {
     const double unknown = std::nan("");
     for (const auto* replica : counted(c))
         if (const auto value = of(*replica); is_amount(value, metric.name)) {
-            metric.replicas.push_back({.index = replica->index, .value = *value});
+            metric.replicas.push_back({.index = replica->index,
+                                       .value = *value,
+                                       .disturbed = replica->status == record::Status::disturbed});
             estimates.push_back({.value = *value, .low = unknown, .high = unknown});
         }
     if (estimates.size() < 2 || metric.low) return metric;

@@ -18,6 +18,10 @@ namespace assay::report {
 struct ReplicaValue {
     int index; ///< pairs with the same index of another run that took turns with this one
     double value;
+    /// By something outside the node that can slow this case.
+    bool disturbed = false;
+    bool throttled =
+        false; ///< heat or a power brake slowed it: a fault of the node, no disturbance
 };
 
 /// What many cases have in common.
@@ -62,6 +66,8 @@ template <class Visit>
 void each_field(Visit&& visit, Maybe<ReplicaValue> auto& replica) {
     visit("index", replica.index);
     visit("value", replica.value);
+    visit("disturbed", replica.disturbed);
+    visit("throttled", replica.throttled);
 }
 
 template <class Visit>

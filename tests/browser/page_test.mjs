@@ -5,60 +5,12 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { hostile, writeFleet, writeMakers, writeMarket, writeNodes, writeRuns } from "./data.mjs";
 import { ASSAY_REPORT, ASSAY_SOURCE, checkAccess, clean, drawAll, equal, expect, folder, launch, open, written } from "./harness.mjs";
+import { files, fine, market, runs } from "./pages.mjs";
+import { paper } from "./paper_test.mjs";
 
-const sample = path.join(ASSAY_SOURCE, "reports/samples/zen4-2cores-quick.json");
-const at = (name) => path.join(folder, name);
-const level = (values) => (one) => values[one.benchmark.split(".")[0]] ?? 1;
-const runs = {
-  old: writeRuns(sample, at("old"), 3, level({})),
-  new: writeRuns(sample, at("new"), 3, level({ gemm: 1.3, memory: 0.9 }), (run) => {
-    run.cases = run.cases.filter((one) => one.benchmark !== "md.lennard_jones");
-    run.machine.id = "m-new";
-  }),
-  third: writeRuns(sample, at("third"), 3, level({ gemm: 0.8, peak: 1.2 }), (run) => {
-    Object.assign(run.machine, { id: "m-third", cpu_model: hostile, cores: 4, usable_cores: 4 });
-    for (const one of run.cases) if (one.settings.threads === 2) one.settings.threads = 8;
-  }),
-  nodes: writeNodes(sample, at("nodes"), (run) => (run.machine.instance = hostile)),
-  history: writeRuns(sample, at("history"), 36, (one, number) => (one.benchmark === "gemm.square" && number >= 20 ? 0.9 : 1), (run, number) => {
-    run.machine.kernel = number >= 20 ? `6.8.0 ${hostile}` : "6.1.0";
-  }),
-};
-const nine = Array.from({ length: 9 }, (_, index) => `side-number-${index + 1}=${writeRuns(sample, at(`nine-${index}`), 1, level({ gemm: 1 + index / 10 }))}`);
-const market = writeMarket(sample, at("market"));
-const fleet = writeFleet(sample, at("fleet"), 120);
-const sides = (names) => names.map((name) => `${name}=${runs[name]}`);
-const contract = at("contract.json");
-writeFileSync(contract, JSON.stringify({
-  schema: "assay.limits/1", name: hostile, date: "2026-01-02",
-  limits: ["gemm.square", "memory.stream"].map((benchmark, index) => ({ id: benchmark, title: `${benchmark} ${hostile}`, kind: "contract", source: hostile, case: { benchmark, place: "host" }, unit: index ? "B/s" : "FLOP/s", at_least: 2e10 })),
-}));
-const verdict = ["check", sample, "--limits", "spec", "--limits", contract, "--advisory"];
-const chinese = ["--lang", "zh"];
-const files = {
-  report: written("report.html", "report", sample),
-  reportZh: written("report-zh.html", "report", sample, ...chinese),
-  comparison: written("comparison.html", "compare", ...sides(["old", "new"])),
-  three: written("three.html", "compare", ...sides(["old", "new", "third"])),
-  makers: written("makers.html", "compare", ...writeMakers(sample, at("makers")), "--across", "device,backend"),
-  history: written("history.html", "history", runs.history),
-  nine: written("nine.html", "compare", ...nine),
-  prediction: written("prediction.html", "predict", "allreduce", runs.nodes, "--nodes", "64", "--gpus", "2"),
-  predictionZh: written("prediction-zh.html", "predict", "allreduce", runs.nodes, "--nodes", "64", "--gpus", "2", ...chinese),
-  comparisonZh: written("comparison-zh.html", "compare", ...sides(["old", "new", "third"]), ...chinese),
-  procurement: written("procurement.html", "report", ...market),
-  procurementZh: written("procurement-zh.html", "report", ...market, ...chinese),
-  fleet: written("fleet.html", "fleet", ...fleet),
-  acceptance: written("acceptance.html", ...verdict),
-  acceptanceZh: written("acceptance-zh.html", ...verdict, ...chinese),
-  fleetZh: written("fleet-zh.html", "fleet", ...fleet, ...chinese),
-  historyZh: written("history-zh.html", "history", runs.history, ...chinese),
-};
 const count = (page) => page.locator("output.count").innerText();
 const numbers = async (page) => (await count(page)).match(/\d+/g).map(Number);
-const fine = (page) => equal(page.faults, [], "what went wrong");
 
 const tests = {
   async "each page opens without an error or a request, draws its charts, and answers in its title"(browser) {
@@ -119,6 +71,19 @@ const tests = {
     await figure.getByLabel("Hours used").fill("50");
     expect((await leader.innerText()).startsWith("generated mid (on demand)"), "reserved time is paid when it is not used");
     equal(await page.evaluate(() => performance.getEntriesByName("assay:ranked").length > 3), true, "each change was ranked");
+    fine(page);
+  },
+
+  async "a ranking of few machines has no probability"(browser) {
+    const page = await open(browser, files.provisional);
+    await drawAll(page);
+    const figure = page.locator("figure", { has: page.locator("details.try") });
+    await figure.getByLabel("generated big (on demand)").fill("0.05");
+    const said = await figure.locator(".leader").innerText();
+    expect(said.startsWith("generated big") && said.includes("provisional"), said);
+    await figure.locator("details.figures").evaluate((one) => (one.open = true));
+    await figure.locator("details.figures table").waitFor();
+    for (const chance of await figure.locator("details.figures tbody td:last-child").allInnerTexts()) equal(chance, "–", "probability");
     fine(page);
   },
 
@@ -423,47 +388,7 @@ const tests = {
     }
   },
 
-  async "paper: several pages, charts drawn, nothing to click"(browser) {
-    for (const name of ["report", "comparison", "history", "procurement", "acceptance"]) {
-      const page = await open(browser, files[name], { scheme: "dark" });
-      const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
-      const pages = (pdf.match(/\/Type\s*\/Page\b(?!s)/g) ?? []).length;
-      expect(pages >= 2 && pages < 40, `${name}: ${pages} pages`);
-      const undrawn = await page.evaluate(() => [...document.querySelectorAll(".chart")].filter((one) => one.closest("section")?.hidden === false && !one.querySelector("svg")).length);
-      equal(undrawn, 0, `${name}: charts that were not drawn`);
-      await page.emulateMedia({ media: "print" });
-      equal(await page.locator(".toolbar:visible, nav:visible").count(), 0, `${name}: things to click`);
-      equal(await page.evaluate(() => getComputedStyle(document.body).color), "rgb(0, 0, 0)", `${name}: ink`);
-      fine(page);
-    }
-  },
-
-  async "paper: --pdf prints the page, on A4 and with its charts"() {
-    const file = at("printed.pdf");
-    execFileSync(ASSAY_REPORT, ["report", ...market, "--pdf", file]);
-    const pdf = readFileSync(file, "latin1");
-    expect(pdf.startsWith("%PDF-"), "a PDF");
-    expect(/\/MediaBox \[0 0 59\d(\.\d+)? 84[12](\.\d+)?\]/.test(pdf), "of A4");
-    const pages = (pdf.match(/\/Type\s*\/Page\b(?!s)/g) ?? []).length;
-    expect(pages >= 2 && pages < 40, `${pages} pages`);
-  },
-
-  async "paper: broad tables lie on their side, broader ones are in slices, and every page has the title"(browser) {
-    const sizes = async (page) => [...new Set([...(await page.pdf({ format: "A4" })).toString("latin1").matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)].map(([, width, height]) => (Number(width) > Number(height) ? "broad" : "upright")))];
-    equal(await sizes(await open(browser, files.history)), ["upright"], "of a history");
-    const page = await open(browser, files.nine, { width: 1009 });
-    equal(await sizes(page), ["broad"], "of nine sides");
-    equal(await page.locator(".slices").count(), 0, "slices that are left afterwards");
-    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
-    await page.emulateMedia({ media: "print" });
-    const tables = await page.locator("table:visible").evaluateAll((all) => all.map((table) => ({ width: Math.round(table.getBoundingClientRect().right), sides: [...table.tHead.querySelectorAll("th")].map((head) => head.innerText).filter((text) => text.startsWith("side-number")) })));
-    equal(tables.filter(({ width }) => width > 1009), [], "tables that are cut off");
-    const seen = new Set(tables.flatMap(({ sides }) => sides));
-    equal(seen.size, 9, `sides in the slices: ${[...seen]}`);
-    const margin = await page.evaluate(() => [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText).find((text) => text.startsWith("@page") && text.includes("top-left")));
-    expect(margin?.includes("8 sides against side-number-1"), `the margin: ${margin}`);
-    fine(page);
-  },
+  ...paper,
 
   async "a narrow screen has nothing to scroll sideways"(browser) {
     for (const name of ["report", "comparison", "three", "history", "prediction", "procurement", "acceptance"]) {

@@ -151,4 +151,34 @@ TEST(Privacy, IsGivenUpByName) {
     EXPECT_THAT(settings["environment.CUDA_CACHE_PATH"].get<std::string>(), HasSubstr("<path:"));
 }
 
+json::Value machine_in(const fs::path& out) {
+    return json::parse(text_of(result_in(out)), "run.json").value()["machine"];
+}
+
+TEST(Privacy, ANodeIsNamedByOptionAndByTheSchedulerWithHostname) {
+    const auto measured = [](const std::vector<std::string>& options,
+                             const std::vector<std::string>& environment) {
+        const Folder folder;
+        auto planted = plant(folder);
+        planted.environment.insert(planted.environment.end(), environment.begin(),
+                                   environment.end());
+        const auto outcome = run(short_run(planted, options),
+                                 {.environment = planted.environment, .folder = planted.folder});
+        EXPECT_EQ(outcome.code, 0) << outcome.error;
+        const auto identity = machine_in(planted.out).value("identity", json::Value::object());
+        return identity.value("node", "");
+    };
+    EXPECT_EQ(measured({"--node", "gpu-07"}, {"SLURMD_NODENAME=n8"}), "gpu-07");
+    EXPECT_EQ(measured({}, {"SLURMD_NODENAME=n8"}), "");
+    EXPECT_EQ(measured({"--hostname"}, {"SLURMD_NODENAME=n8"}), "n8");
+    EXPECT_EQ(measured({"--hostname"}, {"NODE_NAME=built-in"}), "");
+    EXPECT_EQ(measured({"--hostname"}, {"KUBERNETES_SERVICE_HOST=10.0.0.1", "NODE_NAME=n9"}), "n9");
+}
+
+TEST(Privacy, ANameOfANodeHasNoBlanks) {
+    const auto refused = run({"run", "latency.timer", "--node", "n 1"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.error, HasSubstr("--node: invalid name 'n 1' (expected 1 to 253"));
+}
+
 } // namespace

@@ -186,6 +186,9 @@ protected:
             const auto journal = record::read_journal(folder / "journal.ndjson");
             ASSERT_TRUE(journal) << journal.error().message;
             begun += journal->header ? 1 : 0;
+            // What readers see of a run whose process died.
+            EXPECT_EQ(record::read_run(folder / "journal.ndjson").has_value(),
+                      journal->header.has_value());
             std::set<std::pair<std::uint64_t, int>> done;
             for (const auto& step : journal->steps)
                 for (const auto& replica : step.result.replicas) {

@@ -6,7 +6,7 @@
 #include "process/process.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
-#include "record/soak_course.hpp"
+#include "record/soak.hpp"
 #include "trouble_plan.hpp"
 
 #include <gmock/gmock.h>

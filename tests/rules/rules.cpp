@@ -141,6 +141,10 @@ TEST(Rules, TheHarnessNamesNoBenchmarkAndNoLibrary) {
     std::vector<std::string> broken;
     for (const auto& line : source_lines({"harness"})) {
         if (line.file.starts_with("harness/include/")) continue;
+        // Results do not record what their benchmarks told: these two tables say it of files that are read.
+        if (line.file == "harness/record/noise.cpp" ||
+            line.file == "harness/roofline/sheet_bounds.cpp")
+            continue;
         const auto code = line.text.substr(0, line.text.find("//"));
         const bool named = std::ranges::any_of(
             ids, [&](const auto& text) { return code.find(text) != std::string::npos; });

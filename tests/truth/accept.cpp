@@ -73,8 +73,8 @@ public:
         for (std::size_t i = 0; i < earlier_runs; ++i) {
             std::vector<double> logs;
             const auto run = collected(measured(0), {});
-            for (const auto& [index, value] : run.observations.at(0).replicas)
-                logs.push_back(std::log(value));
+            for (const auto& replica : run.observations.at(0).replicas)
+                logs.push_back(std::log(replica.value));
             means.push_back(stats::mean(logs));
             squares += stats::variance(logs) * static_cast<double>(logs.size() - 1);
             degrees += static_cast<double>(logs.size() - 1);

@@ -4,6 +4,7 @@
 // 3 nothing was there to test one with, 4 a program or file is missing.
 
 #include "json/json.hpp"
+#include "limits.hpp"
 #include "measure.hpp"
 #include "purchases.hpp"
 #include "simulate.hpp"
@@ -80,6 +81,8 @@ int main(int argc, char** argv) {
     bool does_purchase = false;
     bool does_accept = false;
     bool does_weather = false;
+    bool does_limits = false;
+    assay::truth::LimitTrials trials;
     assay::truth::Purchases purchases;
     bool as_json = false;
     app.add_option("--build", measurement.build, "Build folder")
@@ -96,6 +99,9 @@ int main(int argc, char** argv) {
     app.add_flag("--acceptance", does_accept,
                  "Acceptance runs on this machine, healthy and slowed; some ten minutes, nothing "
                  "else running");
+    app.add_flag("--limits", does_limits,
+                 "Simulated nodes at, above and below a limit: how often PASS, how often FAIL?");
+    app.add_option("--nodes", trials.nodes, "Of --limits, for each row")->capture_default_str();
     app.add_option("--acceptances", measurement.acceptances, "Of each kind, of --acceptance")
         ->capture_default_str();
     app.add_flag("--purchases", does_purchase,
@@ -139,11 +145,15 @@ int main(int argc, char** argv) {
             purchases.seed = simulation.seed;
             std::ranges::move(assay::truth::purchases(purchases), std::back_inserter(figures));
         }
+        if (does_limits) {
+            trials.seed = simulation.seed;
+            std::ranges::move(assay::truth::limit_trials(trials), std::back_inserter(figures));
+        }
         if (does_weather)
             std::ranges::move(assay::truth::weather(simulation.comparisons / 10, simulation.seed),
                               std::back_inserter(figures));
-        if (does_simulate ||
-            !(does_measure || does_busy || does_accept || does_purchase || does_weather)) {
+        if (does_simulate || !(does_measure || does_busy || does_accept || does_purchase ||
+                               does_weather || does_limits)) {
             const auto recorded = assay::truth::read_recording(recording);
             std::ranges::copy(assay::truth::simulate(recorded, simulation),
                               std::back_inserter(figures));

@@ -7,6 +7,7 @@
 #include "weather.hpp"
 
 #include "compare/comparison.hpp"
+#include "record/noise.hpp"
 #include "registry/manifest.hpp"
 #include "stats/fast_level.hpp"
 #include "support/collection_maker.hpp"
@@ -102,6 +103,10 @@ constexpr Design designs[] = {{"one run a side", 1, 5, false},
 
 constexpr double round_seconds = 9; // a replica of every case
 
+record::NoiseLevel level_of(Noise noise) {
+    return record::noise_level(harness::to_string(noise), record::NoisePlace::guest);
+}
+
 std::vector<Case> cases_of(Random& random) {
     std::normal_distribution<double> normal;
     std::vector<Case> cases;
@@ -109,14 +114,14 @@ std::vector<Case> cases_of(Random& random) {
         for (int i = 0; i < kind.cases; ++i)
             cases.push_back({.noise = kind.noise,
                              .felt = kind.felt,
-                             .deviation = harness::level_of(kind.noise).between_replicas *
+                             .deviation = level_of(kind.noise).between_replicas *
                                           std::exp(0.3 * normal(random))});
     return cases;
 }
 
 /// As the record would: what the kind is expected to do, and whether the replicas have two levels.
 void describe(report::Observation& seen, const Case& of) {
-    const auto level = harness::level_of(of.noise);
+    const auto level = level_of(of.noise);
     seen.between_runs = level.between_runs;
     seen.between_replicas = level.between_replicas;
     seen.degrees = level.degrees;

@@ -8,7 +8,7 @@
 #include "evidence/derived.hpp"
 #include "evidence/files.hpp"
 #include "evidence/seal.hpp"
-#include "record/digests.hpp"
+#include "record/convert.hpp"
 #include "small.hpp"
 
 #include <gmock/gmock.h>

@@ -187,10 +187,15 @@ TEST_F(LedgerTest, LinesTakenOutPutInAndCutAreNamed) {
 TEST_F(LedgerTest, TakesNodesFromABundle) {
     auto run = small_run();
     run.tags = {{"repair", std::string{"DIMM B2 replaced"}}};
-    run.machine.devices = {
-        {.kind = "cuda", .uuid = "GPU-1", .pci_address = "0000:65:00.0", .name = "G"}};
+    run.machine.devices = {{.kind = "cuda",
+                            .uuid = "MIG-1", // a slice is followed by its device
+                            .whole_uuid = "GPU-1",
+                            .pci_address = "0000:65:00.0",
+                            .name = "G"}};
     Small small{run};
     small.options.redact = {"machine.hostname"};
+    std::string limits = small_limits; // three replicas below it are too few to say so
+    small.folder.write("small.json", limits.replace(limits.find("2e11"), 4, "9e11"));
     ASSERT_TRUE(small.make());
     const auto statement = read_statement(small.bundle()).value();
     const auto verdict =

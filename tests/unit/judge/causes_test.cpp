@@ -43,7 +43,7 @@ TEST(Causes, AskForWhatFitsTheirBlame) {
         }
         if (blame == Blame::node) {
             EXPECT_EQ(outcome == Outcome::fail, action > Action::retest) << name;
-            EXPECT_EQ(action == Action::retest, cause == Cause::below_since) << name;
+            EXPECT_EQ(action == Action::retest, cause == Cause::throttled) << name;
         }
         if (blame == Blame::none) {
             EXPECT_EQ(action, Action::none) << name;
@@ -57,7 +57,7 @@ TEST(Causes, AskForWhatFitsTheirBlame) {
                              Cause::limit_expired, Cause::executed_on_cpu})
         EXPECT_EQ(meaning_of(cause).action, Action::none) << to_string(cause);
     for (const auto cause :
-         {Cause::not_measured, Cause::undecided, Cause::disturbed, Cause::below_since})
+         {Cause::not_measured, Cause::undecided, Cause::disturbed, Cause::throttled})
         EXPECT_EQ(meaning_of(cause).action, Action::retest) << to_string(cause);
 }
 

@@ -42,30 +42,37 @@ TEST(Evidence, NeighboursAreOnTheHostAndItsNetwork) {
 TEST(Evidence, NoiseIsThatOfTheLimit) {
     const Observation seen{.between_replicas = 0.03, .degrees = 5};
     const Item item{.seen = {{.observation = &seen}}};
-    EXPECT_DOUBLE_EQ(noise_of({}, item).replica.variance, 0.0009);
-    EXPECT_EQ(noise_of({}, item).replica.degrees, 5);
+    EXPECT_DOUBLE_EQ(noise_of({}, item, false).fail.replica.variance, 0.0009);
+    EXPECT_EQ(noise_of({}, item, false).fail.replica.degrees, 5);
     // A spread without that of replicas says nothing of them.
-    EXPECT_DOUBLE_EQ(noise_of({.spread = Components{.run = 0.1}}, item).replica.variance, 0.0009);
+    EXPECT_DOUBLE_EQ(
+        noise_of({.spread = Components{.run = 0.1}}, item, false).fail.replica.variance, 0.0009);
     const Limit of_replicas{.spread = Components{.replica = 0.01}};
-    EXPECT_DOUBLE_EQ(noise_of(of_replicas, item).replica.variance, 0.0001);
-    EXPECT_EQ(noise_of(of_replicas, item).run.degrees, stats::AcceptanceNoise{}.run.degrees);
+    EXPECT_DOUBLE_EQ(noise_of(of_replicas, item, false).fail.replica.variance, 0.0001);
+    EXPECT_EQ(noise_of(of_replicas, item, false).fail.run.degrees,
+              stats::AcceptanceNoise{}.run.degrees);
     // Days alone, or runs alone, are enough for a variance between runs.
+    EXPECT_DOUBLE_EQ(noise_of({.spread = Components{.replica = 0.01, .day = 0.2}}, item, false)
+                         .fail.run.variance,
+                     0.04);
+    EXPECT_DOUBLE_EQ(noise_of({.spread = Components{.replica = 0.01, .run = 0.1}}, item, false)
+                         .fail.run.variance,
+                     0.01);
     EXPECT_DOUBLE_EQ(
-        noise_of({.spread = Components{.replica = 0.01, .day = 0.2}}, item).run.variance, 0.04);
-    EXPECT_DOUBLE_EQ(
-        noise_of({.spread = Components{.replica = 0.01, .run = 0.1}}, item).run.variance, 0.01);
-    EXPECT_DOUBLE_EQ(noise_of({.spread = Components{.replica = 0.01, .run = 0.3, .day = 0.4}}, item)
-                         .run.variance,
-                     0.25);
+        noise_of({.spread = Components{.replica = 0.01, .run = 0.3, .day = 0.4}}, item, false)
+            .fail.run.variance,
+        0.25);
 }
 
 TEST(Evidence, NoiseOfReplicasNeedsDegrees) {
     const Observation unsure{.between_replicas = 0.03};
     const Item item{.seen = {{.observation = &unsure}}};
-    EXPECT_EQ(noise_of({}, item).replica.degrees, stats::AcceptanceNoise{}.replica.degrees);
+    EXPECT_EQ(noise_of({}, item, false).fail.replica.degrees,
+              stats::AcceptanceNoise{}.replica.degrees);
     const Observation without{.degrees = 5};
     const Item other{.seen = {{.observation = &without}}};
-    EXPECT_EQ(noise_of({}, other).replica.degrees, stats::AcceptanceNoise{}.replica.degrees);
+    EXPECT_EQ(noise_of({}, other, false).fail.replica.degrees,
+              stats::AcceptanceNoise{}.replica.degrees);
 }
 
 TEST(Evidence, CasesDifferInTheseParameters) {

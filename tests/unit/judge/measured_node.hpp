@@ -28,8 +28,10 @@ public:
         for (int k = -2; k <= 2; ++k) replicas.push_back(value * (1 + (0.002 * k)));
         auto& seen = maker_.observe(run_, series, replicas);
         seen.between_replicas = 0.01;
-        seen.between_runs = 0.15;
+        seen.between_runs = 0.005;
         seen.degrees = 6;
+        seen.low = 0.996 * value;
+        seen.high = 1.004 * value;
         seen.events = 0;
         seen.verified = true;
         return seen;
@@ -50,8 +52,11 @@ public:
     }
     report::RunInfo& run() { return maker_.collection().runs[run_]; }
 
-    report::Judgement judged(report::Limits limits) {
-        return judge(maker_.collection(), std::move(limits), {.now = day_of_judgement}).value();
+    report::Judgement judged(report::Limits limits,
+                             report::PartChoice part = report::PartChoice::all) {
+        return judge(maker_.collection(), std::move(limits),
+                     {.part = part, .now = day_of_judgement})
+            .value();
     }
     /// By one limit, with a source.
     report::Judgement judged(report::Limit limit) {
@@ -72,6 +77,20 @@ inline report::Series on_device(report::Series series, int index,
     return series;
 }
 
+inline report::Limit of_memory() {
+    return {.id = "triad",
+            .cases = {{"benchmark", "memory.stream"}},
+            .unit = "B/s",
+            .at_least = 100e9,
+            .source = "made up"};
+}
+inline report::Limit of_products(double at_least = 1e12) {
+    return {.id = "gemm",
+            .cases = {{"benchmark", "gemm.square"}, {"place", "cuda*"}},
+            .unit = "FLOP/s",
+            .at_least = at_least,
+            .source = "made up"};
+}
 inline const report::Check& check_of(const report::Judgement& all, const std::string& id) {
     for (const auto& check : all.nodes.at(0).checks)
         if (check.id == id) return check;

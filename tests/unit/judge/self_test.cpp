@@ -49,18 +49,21 @@ bool may_be_absent(const std::string& path) {
         "foreign_cpu", "core_latency_seconds", "energy_joules", "energy_scope", "energy_note",
         "warmup_seconds", "setup_seconds", "resident_bytes", "calls", "batches", "values",
         "started", "reason", "spread", "p99", "p95", "min", "median", "low", "high", "count",
-        "measured_by", "bound", "error", "warnings",
+        "measured_by", "bound", "error", "warnings", "rules",
         // of the machine
         "memory_bytes", "memory_limit_bytes", "numa_nodes", "sockets", "cores", "threads",
         "usable_threads", "power_limit_watts", "power_limit_default_watts", "nvlinks", "numa_node",
         "multiprocessors", "memory_clock_max_hz", "memory_bus_bits", "ecc", "confidential",
-        "clock_max_hz",
+        "clock_max_hz", "whole_uuid",
         // of the run
         "imported", "pairing"};
     const auto has = [&](std::string_view part) { return path.find(part) != std::string::npos; };
     const auto last = path.substr(path.rfind('/') + 1);
     return names.contains(last) || has("/digests") || has("/telemetry/device/") ||
-           (has("/replicas/") && (last == "window_seconds" || last == "device")) ||
+           // Two replicas are enough to pass.
+           (has("/replicas/") &&
+            (last == "window_seconds" || last == "device" || last == "seconds")) ||
+           path.substr(0, path.rfind('/')).ends_with("/replicas") ||
            // The last case is of the host and has an absolute limit.
            path == "/cases/25/ceiling/value" || path == "/cases/25/telemetry/device";
 }
@@ -88,7 +91,7 @@ TEST(SelfTest, NothingThatIsMissingPasses) {
             << path.to_string() << " is null and passes";
         ++tried;
     }
-    EXPECT_GT(tried, 150U);
+    EXPECT_GT(tried, 140U);
 }
 
 } // namespace

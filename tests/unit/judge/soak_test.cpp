@@ -2,9 +2,9 @@
 //
 // A soak that went well passes; wrong results, lost speed, too little time and results that nobody looked at do not.
 
-#include "judge/soak.hpp"
+#include "judge/parts.hpp"
 #include "measured_node.hpp"
-#include "record/soak_course.hpp"
+#include "record/soak.hpp"
 #include "support/made_soak.hpp"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ Judgement judged(const Soak& soak) {
     return node.judged(Limits{});
 }
 
-TEST(SoakFindings, AllIsRight) {
+TEST(PartFindings, AllIsRight) {
     EXPECT_THAT(said(made_soak("gemm")), ElementsAre("soak:results none", "soak:speed none gemm"));
     auto by_check = made_soak("gemm");
     by_check.phases[0].checked = std::exchange(by_check.phases[0].compared, 0);
@@ -54,7 +54,7 @@ TEST(SoakFindings, AllIsRight) {
     EXPECT_EQ(all.nodes.at(0).required, 2U);
 }
 
-TEST(SoakFindings, OneWrongResultIsAFaultOfTheNode) {
+TEST(PartFindings, OneWrongResultIsAFaultOfTheNode) {
     auto soak = made_soak("gemm");
     flip_in(soak);
     soak.seconds = 1200; // it stopped there
@@ -78,7 +78,7 @@ TEST(SoakFindings, OneWrongResultIsAFaultOfTheNode) {
     EXPECT_EQ(findings_of(soak)[0].detail, "1");
 }
 
-TEST(SoakFindings, WhatNobodyLookedAtIsNotRight) {
+TEST(PartFindings, WhatNobodyLookedAtIsNotRight) {
     auto soak = made_soak("gemm");
     soak.phases.push_back(made_soak("stream").phases[0]);
     soak.phases[1].compared = 0;
@@ -88,7 +88,7 @@ TEST(SoakFindings, WhatNobodyLookedAtIsNotRight) {
     EXPECT_THAT(said(soak), ElementsAre("soak:results not_compared"));
 }
 
-TEST(SoakFindings, LessTimeThanWasAskedForIsOpen) {
+TEST(PartFindings, LessTimeThanWasAskedForIsOpen) {
     auto soak = made_soak("gemm");
     soak.asked_seconds = 86'400;
     EXPECT_THAT(said(soak),
@@ -97,7 +97,7 @@ TEST(SoakFindings, LessTimeThanWasAskedForIsOpen) {
     EXPECT_EQ(judged(soak).outcome, Outcome::inconclusive);
 }
 
-TEST(SoakFindings, SpeedThatIsLostIsAWarningOrAFault) {
+TEST(PartFindings, SpeedThatIsLostIsAWarningOrAFault) {
     struct Case {
         std::function<double(int)> factor; ///< of the time of a call
         Cause cause;
@@ -120,14 +120,14 @@ TEST(SoakFindings, SpeedThatIsLostIsAWarningOrAFault) {
                 testing::MatchesRegex("gemm, -(19|20)\\.[0-9]%"));
 }
 
-TEST(SoakFindings, OfTooFewVisitsNoSpeedIsSaid) {
+TEST(PartFindings, OfTooFewVisitsNoSpeedIsSaid) {
     auto soak = made_soak("gemm");
     soak.phases[0].points.resize(record::fewest_points - 1);
     EXPECT_THAT(findings_of(soak),
-                ElementsAre(Field(&SoakFinding::cause, Cause::none),
-                            AllOf(Field(&SoakFinding::id, "soak:speed"),
-                                  Field(&SoakFinding::cause, Cause::too_few_replicas),
-                                  Field(&SoakFinding::detail, "gemm, 7 / 8"))));
+                ElementsAre(Field(&PartFinding::cause, Cause::none),
+                            AllOf(Field(&PartFinding::id, "soak:speed"),
+                                  Field(&PartFinding::cause, Cause::too_few_replicas),
+                                  Field(&PartFinding::detail, "gemm, 7 / 8"))));
     EXPECT_EQ(judged(soak).outcome, Outcome::inconclusive);
 }
 

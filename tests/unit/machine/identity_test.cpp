@@ -204,6 +204,56 @@ TEST(Identity, AnotherDeviceIsSeenAndTheMachineStays) {
                 testing::ElementsAre("board"));
 }
 
+// --- without strong facts -------------------------------------------------------------------------
+
+record::Machine container(const std::string& uuid, const std::string& node = "") {
+    const Scratch scratch; // no machine-id, no firmware
+    const test::FakeNvml nvml{"- count 1\n0 name NVIDIA H100\n0 bus 6\n0 uuid " + uuid + "\n"};
+    return inspect(Sources{.files = scratch.files(), .nvml = nvml.library(), .node = node});
+}
+
+TEST(Identity, ContainersWithOtherDevicesDiffer) {
+    const auto one = container("GPU-5c89a2b4");
+    EXPECT_EQ(one.identity.by, "devices");
+    EXPECT_THAT(one.id, testing::MatchesRegex("[0-9a-f]{16}"));
+    EXPECT_EQ(container("GPU-5c89a2b4").id, one.id);
+    const auto other = container("GPU-00000001");
+    EXPECT_NE(other.id, one.id);
+    // They had one id before.
+    EXPECT_EQ(other.identity.aliases, one.identity.aliases);
+    EXPECT_EQ(record::own_id(one), one.id);
+}
+
+TEST(Identity, ANameStaysWithANodeWhoseDeviceIsReplaced) {
+    const auto before = container("GPU-5c89a2b4", "n1");
+    const auto after = container("GPU-00000001", "n1");
+    EXPECT_EQ(before.identity.by, "node");
+    EXPECT_EQ(before.identity.node, "n1");
+    EXPECT_EQ(after.id, before.id);
+    EXPECT_NE(container("GPU-5c89a2b4", "n2").id, before.id);
+    EXPECT_TRUE(record::is_id_of(before, container("GPU-5c89a2b4").id));
+    EXPECT_EQ(record::own_id(before), before.id);
+    EXPECT_THAT(record::changed_parts(before, after), testing::ElementsAre("device 0000:06:00.0"));
+}
+
+TEST(Identity, ANameIsNoStrongFact) {
+    const Scratch scratch;
+    scratch.copy(tree_path("bare-metal"));
+    const auto without = machine_of(scratch);
+    const auto with = inspect(Sources{.files = scratch.files(), .node = "n1"});
+    EXPECT_EQ(with.id, without.id);
+    EXPECT_EQ(with.identity.by, "product_uuid");
+    EXPECT_EQ(with.identity.node, "n1");
+}
+
+TEST(Identity, NodeNamesAreThoseOfSchedulers) {
+    for (const char* const name : {"n1", "gpu-07.cluster", "rack_3:n4"})
+        EXPECT_TRUE(is_node_name(name));
+    for (const auto& name : {std::string{}, std::string{"n 1"}, std::string{"../n1"},
+                             std::string{"n\x1b[31m"}, std::string(254, 'n')})
+        EXPECT_FALSE(is_node_name(name)) << name;
+}
+
 // --- serial numbers -------------------------------------------------------------------------------
 
 record::Machine with_serials(const SerialOptions& options) {
@@ -228,6 +278,18 @@ TEST(Serials, AreInTheRecordOnRequest) {
     EXPECT_EQ(all, "product  S1234567X, board  ZM19AS0001, network eth0 04:3f:72:aa:bb:01, "
                    "storage nvme0 S64ANS0T, device 0000:1b:00.0 1650522001, ");
     EXPECT_THAT(with_serials({}).identity.serials, testing::IsEmpty());
+}
+
+TEST(Serials, PlaceholdersAreLeftOut) {
+    const Scratch scratch;
+    scratch.copy(tree_path("bare-metal"));
+    for (const char* const text :
+         {"Default string", "To be filled by O.E.M.", "System Serial Number", "0123456789",
+          "123456789", "00000000", "xxxxxxxxxxxx", "None"}) {
+        scratch.write("/sys/class/dmi/id/board_serial", std::string{text} + "\n");
+        scratch.write("/sys/class/dmi/id/product_serial", std::string{text} + "\n");
+        EXPECT_THAT(read_serials(scratch.files()), testing::IsEmpty()) << text;
+    }
 }
 
 TEST(Devices, HaveFirmware) {

@@ -2,6 +2,7 @@
 #include "driver/nvml.hpp"
 #include "machine/devices.hpp"
 #include "machine/inventory.hpp"
+#include "record/same_machine.hpp"
 #include "scratch.hpp"
 #include "support/fake_nvml.hpp"
 
@@ -150,6 +151,8 @@ TEST(Nvml, PartsOfADeviceAreDevices) {
     EXPECT_EQ(found.devices[0].mode, "");
     EXPECT_EQ(found.devices[1].mode, "mig 1g.18gb");
     EXPECT_EQ(found.devices[1].uuid, "MIG-a");
+    EXPECT_EQ(found.devices[1].whole_uuid, "GPU-1");
+    EXPECT_EQ(found.devices[0].whole_uuid, std::nullopt);
     EXPECT_EQ(found.devices[1].index, 1);
     EXPECT_EQ(found.devices[1].pci_address, "0000:11:00.0");
     EXPECT_EQ(found.devices[1].multiprocessors, 16);
@@ -340,7 +343,7 @@ TEST(Nvml, MultiprocessorsFollowFromCores) {
     EXPECT_EQ(driver::multiprocessors(0, 9, 0), std::nullopt);
 }
 
-TEST(Nvml, TheMachineHasItsDevicesAndTheSameIdentity) {
+TEST(Nvml, TheMachineHasItsDevicesAndKeepsItsOtherId) {
     const FakeNvml nvml{h200s(8)};
     const Scratch scratch;
     const auto without = inspect(Sources{.files = scratch.files()});
@@ -348,7 +351,7 @@ TEST(Nvml, TheMachineHasItsDevicesAndTheSameIdentity) {
     EXPECT_THAT(without.devices, IsEmpty());
     EXPECT_THAT(with.devices, SizeIs(8));
     EXPECT_EQ(with.software.size(), without.software.size() + 2);
-    EXPECT_EQ(with.id, without.id);
+    EXPECT_TRUE(record::is_id_of(with, without.id));
 }
 
 // --- what is wrong --------------------------------------------------------------------------------

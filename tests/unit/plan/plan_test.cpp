@@ -342,11 +342,11 @@ TEST(Plan, SaysHowFarReplicasAreExpectedToDiffer) {
         EXPECT_EQ(c.spread->replicas, 5);
         const bool memory = planned.benchmark->id == "memory.copy";
         EXPECT_EQ(c.spread->source, memory ? "memory" : "unknown");
-        EXPECT_EQ(c.spread->degrees, memory ? 6 : 0) << "nothing is known of an undeclared kind";
+        EXPECT_EQ(c.spread->degrees, memory ? 3 : 0) << "nothing is known of an undeclared kind";
         EXPECT_GE(c.spread->limit, planned.protocol.target);
     }
     EXPECT_THAT(plan.notes,
-                Contains(AllOf(HasSubstr("half width of 1.0%"), HasSubstr("memory 36"))));
+                Contains(AllOf(HasSubstr("half width of 1.0%"), HasSubstr("memory 144"))));
 }
 
 TEST(PlanOfSuite, AnEntryMayHaveAProtocolOfItsOwnAndABudgetCutsTheLongOnesFirst) {

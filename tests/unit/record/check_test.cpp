@@ -2,7 +2,6 @@
 #include "json/json.hpp"
 #include "record/check.hpp"
 #include "record/convert.hpp"
-#include "record/digests.hpp"
 #include "support/sample_run.hpp"
 
 #include <gmock/gmock.h>

@@ -5,7 +5,6 @@
 #include "json/canonical.hpp"
 #include "record/check.hpp"
 #include "record/convert.hpp"
-#include "record/digests.hpp"
 #include "support/sample_run.hpp"
 
 #include <gmock/gmock.h>
@@ -108,6 +107,64 @@ TEST(Digests, AreInEveryFileOfVersion2AndInNoneOfVersion1) {
     EXPECT_FALSE(checked->has_digests);
 }
 
+/// What reading thousands of files looks at says the same as what `verify` does.
+TEST(Digests, AreComparedWithTheTextWithoutParsingIt) {
+    const auto run = test::sample_run();
+    const auto text = to_text(run);
+    EXPECT_EQ(stale_section(text), std::nullopt);
+    const nlohmann::json sorted = to_json(run);
+    EXPECT_EQ(stale_section(sorted.dump(7)), std::nullopt);
+    EXPECT_EQ(stale_section(json::to_line(to_json(run))), std::nullopt);
+
+    const auto after = [&](const std::function<void(json::Value&)>& change) {
+        auto document = to_json(run);
+        change(document);
+        return stale_section(json::to_line(document)).value_or("");
+    };
+    EXPECT_EQ(after([](json::Value& d) { d["run"]["later"] = 1; }), "run");
+    EXPECT_EQ(after([](json::Value& d) { d["machine"]["kernel"] = "6.2"; }), "machine");
+    EXPECT_EQ(after([](json::Value& d) { d["cases"][1]["version"] = 7; }), "cases[1]");
+    EXPECT_EQ(after([](json::Value& d) { std::swap(d["cases"][0], d["cases"][1]); }), "cases[0]");
+    EXPECT_EQ(after([](json::Value& d) { d["cases"].erase(0); }), "digests");
+    EXPECT_EQ(after([](json::Value& d) { d["digests"]["algorithm"] = "none"; }), "digests");
+    EXPECT_EQ(after([](json::Value& d) { d["digests"]["root"] = ""; }), "digests.root");
+    EXPECT_EQ(after([](json::Value& d) { d.erase("digests"); }), "digests");
+    EXPECT_EQ(after([](json::Value& d) {
+                  d.erase("digests");
+                  d["schema"] = first_schema_name;
+              }),
+              "");
+    // A digest is hidden with what it covers, and only then.
+    const auto hidden = std::string{hidden_prefix} + std::string(64, 'a');
+    EXPECT_EQ(after([&](json::Value& d) { d["digests"]["machine"] = hidden; }), "machine");
+    EXPECT_EQ(after([&](json::Value& d) {
+                  d["digests"]["machine"] = d["digests"]["root"] = hidden;
+                  d["machine"]["hostname"] = hidden;
+              }),
+              "");
+    for (const char* damaged : {"", "{", "[]", R"({"run")", R"({"run":})", R"({"run":1 2})",
+                                R"({"run":{"a":1,}})", R"({"run":"\)", R"({"cases":[1,)"})
+        EXPECT_TRUE(stale_section(damaged)) << damaged;
+    EXPECT_TRUE(stale_section("{\"run\":" + std::string(100'000, '[')));
+}
+
+/// Numbers, texts and keys in every way that JSON has for them.
+TEST(Digests, OfTheTextAreThoseOfTheCanonicalForm) {
+    for (
+        const std::string_view machine :
+        {R"({"b":[1.0,-0.0,-0,1e5,1E+2,0.10,2.5e300,12345678901234567890,1e-7,0.00001,123456789012345680.5]})",
+         R"({"a":"\u0041\/\n\u001f\\\"é","\u00e9":1,"z":"\ud83d\ude00"})",
+         R"({"b":{},"a":[],"ab":[{}],"a b":null})",
+         R"({ "b" : [ true , false ] , "a" : { "d" : 1 , "c" : 0.30000000000000004 } })",
+         R"({"x":0.00038026550000000003,"y":767962190769230.7,"w":1.2743133874350132e+15})"}) {
+        const auto without =
+            R"({"schema":"assay.run/2","run":{},"cases":[],"machine":)" + std::string{machine};
+        const auto digests = json::to_line(json::encode(digests_of(parsed(without + "}"))));
+        EXPECT_EQ(stale_section(without + R"(,"digests":)" + digests + "}"), std::nullopt)
+            << machine;
+    }
+}
+
 /// The summaries alone left more than half of such flips unseen: 246 of 435.
 TEST(Digests, ShowEveryFlippedBitThatChangesAValue) {
     record::Run run = test::sample_run();
@@ -129,6 +186,7 @@ TEST(Digests, ShowEveryFlippedBitThatChangesAValue) {
         const bool changed = *document != original;
         if (!changed) ++the_same;
         EXPECT_EQ(check_digests(*document, *read).empty(), !changed) << "bit " << bit;
+        EXPECT_EQ(stale_section(flipped).has_value(), changed) << "bit " << bit;
     }
     EXPECT_GT(readable, 150);
     EXPECT_LT(the_same, readable / 20);

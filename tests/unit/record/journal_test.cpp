@@ -5,6 +5,8 @@
 #include "random_run.hpp"
 #include "record/convert.hpp"
 #include "record/journal.hpp"
+#include "record/reader.hpp"
+#include "record/summary.hpp"
 #include "support/sample_run.hpp"
 
 #include <gmock/gmock.h>
@@ -354,6 +356,54 @@ TEST(AddStep, TakesStatusAndReasonWhereNothingWasMeasured) {
     EXPECT_EQ(c.status, Status::skipped);
     EXPECT_EQ(c.reason, "one rank");
     EXPECT_EQ(c.warnings.size(), 1U);
+}
+
+TEST_F(JournalTest, IsTheRunOfAProcessThatDied) {
+    Machine machine;
+    machine.id = "m-1";
+    machine.cpu_model = "a processor";
+    {
+        auto journal = Journal::create(path(), header, machine);
+        ASSERT_TRUE(journal);
+        for (const auto& [index, replica] : {std::pair{0U, 0}, {1U, 0}, {0U, 1}}) {
+            auto measured = step(index, replica);
+            measured.result.spread = Spread{.between_replicas = 0.01,
+                                            .degrees = 3,
+                                            .limit = 0.05,
+                                            .replicas = 3,
+                                            .source = "memory",
+                                            .rules = current_rules};
+            ASSERT_TRUE(journal->add(measured));
+        }
+        EXPECT_TRUE(is_being_written(path()));
+        EXPECT_THAT(read_run(path()).error().message, HasSubstr("is being written"));
+    }
+    EXPECT_FALSE(is_being_written(path()));
+    const auto run = read_run(path());
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(run->id, "r1");
+    EXPECT_EQ(run->status, "interrupted");
+    EXPECT_EQ(run->machine.cpu_model, "a processor");
+    ASSERT_EQ(run->cases.size(), 2U);
+    EXPECT_EQ(run->cases[0].replicas.size(), 2U);
+    EXPECT_TRUE(is_measured(run->cases[0].status)) << run->cases[0].reason;
+    ASSERT_TRUE(part_of(run->cases[0]));
+    EXPECT_EQ(part_of(run->cases[0])->planned, 3);
+    EXPECT_FALSE(run->cases[0].metrics.empty());
+}
+
+TEST_F(JournalTest, OlderOnesWithoutMachineAndSpreadGiveValuesToo) {
+    {
+        auto journal = Journal::create(path(), header);
+        ASSERT_TRUE(journal->add(step(4, 0)));
+    }
+    const auto run = read_run(path());
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(run->machine.id, "m-1");
+    ASSERT_EQ(run->cases.size(), 1U);
+    EXPECT_FALSE(run->cases[0].metrics.empty());
+    write("");
+    EXPECT_THAT(read_run(path()).error().message, HasSubstr("before it measured anything"));
 }
 
 } // namespace

@@ -278,6 +278,7 @@ private:
         return {.kind = text(),
                 .index = small(),
                 .uuid = text(),
+                .whole_uuid = maybe([&] { return text(); }),
                 .pci_address = text(),
                 .name = text(),
                 .compute_capability = text(),
@@ -297,6 +298,7 @@ private:
     }
     record::MachineIdentity identity() {
         return {.by = text(),
+                .node = text(),
                 .aliases = several([&] { return text(); }),
                 .parts = several(
                     [&] { return record::Part{.kind = text(), .where = text(), .id = text()}; }),

@@ -2,7 +2,6 @@
 #include "json/json.hpp"
 #include "random_run.hpp"
 #include "record/convert.hpp"
-#include "record/digests.hpp"
 #include "record/layout.hpp"
 #include "record/reader.hpp"
 #include "support/sample_run.hpp"

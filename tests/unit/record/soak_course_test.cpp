@@ -2,7 +2,7 @@
 //
 // How a case went over the hours of a soak: slow stretches and drift are found, noise is not.
 
-#include "record/soak_course.hpp"
+#include "record/soak.hpp"
 #include "support/made_soak.hpp"
 
 #include <gtest/gtest.h>

@@ -5,13 +5,16 @@
 #include "export/diff_data.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"
+#include "record/reader.hpp"
 #include "support/sample_run.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::report {
@@ -103,6 +106,23 @@ TEST(Diff, OfOneMachineNothing) {
     EXPECT_TRUE(found.same_machine);
     EXPECT_THAT(verdict_of(found), HasSubstr("does not differ"));
     EXPECT_THAT(verdict_of(found), Not(HasSubstr("values")));
+}
+
+TEST(Diff, ContainersOnOtherDevicesAreOtherMachines) {
+    const auto real = [](const std::string& name) {
+        auto run = record::read_run(std::filesystem::path{ASSAY_REAL_RUNS} / name);
+        EXPECT_TRUE(run) << run.error().message;
+        return std::move(*run);
+    };
+    const auto h100 = real("h100-acceptance-interrupted.json");
+    const auto h200 = real("h200-acceptance.json");
+    EXPECT_EQ(h100.machine.id, h200.machine.id); // as recorded, by hardware alone
+    const auto found = diff(h100, h200);
+    EXPECT_FALSE(found.same_machine);
+    const auto data = json::parse(to_json(found), "diff");
+    ASSERT_TRUE(data);
+    EXPECT_NE((*data)["a"]["machine"], (*data)["b"]["machine"]);
+    EXPECT_TRUE(diff(h100, real("h100-shared-device.json")).same_machine);
 }
 
 TEST(Diff, ALostDeviceIsOneDifference) {

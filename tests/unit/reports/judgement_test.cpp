@@ -72,17 +72,20 @@ TEST_F(Verdicts, CausesActionsAndOutcomesHaveWordsInBothLanguages) {
     }
 }
 
-TEST_F(Verdicts, VerdictWorstFindingAndWhatWasNotCheckedAreTheFirstThreeLines) {
+TEST_F(Verdicts, BeginWithTheAnswerItsCauseAndTheCommandThatSettlesWhatIsOpen) {
     for (const std::size_t width : {40, 80, 120}) {
         const auto lines = lines_of(terminal_of(made_judgement(), width));
         EXPECT_EQ(lines[0], width < 41 ? lines[0] : "FAIL: 6 of 7 required checks ran");
         EXPECT_THAT(lines[1], StartsWith("Worst: memory.stream, loop triad")) << width;
-        EXPECT_THAT(lines[2], StartsWith("Not checked: ")) << width;
+        EXPECT_THAT(lines[2], StartsWith("Run: assay run quick --check")) << width;
+        EXPECT_THAT(lines[3], StartsWith("1 finding is waived")) << width;
+        EXPECT_THAT(lines[4], StartsWith("Not checked: ")) << width;
     }
     const auto many = lines_of(terminal_of(made_fleet(40, 2)));
     EXPECT_EQ(many[0], "FAIL: 40 nodes: 38 PASS, 2 FAIL");
     EXPECT_THAT(many[1], StartsWith("Worst: m-0: memory.stream, loop triad"));
-    EXPECT_EQ(many[2], "2 nodes lack required checks: m-0 and m-1");
+    EXPECT_EQ(many[2], "2 findings are waived.");
+    EXPECT_EQ(many[3], "2 nodes lack required checks: m-0 and m-1");
 }
 
 TEST_F(Verdicts, FilesThatWereNotUsedAreNeverNothing) {
@@ -103,7 +106,7 @@ TEST_F(Verdicts, AnOpenCheckSaysHowOftenToRepeatOrThatThisDoesNotHelp) {
     EXPECT_THAT(text, HasSubstr("Repeating cannot settle it: widen the bar."));
     EXPECT_THAT(text, HasSubstr("Waived until 2026-12-31 by ops"));
     EXPECT_THAT(text, HasSubstr("The check passes now: take the waiver out."));
-    EXPECT_THAT(text, HasSubstr("a level of 1.0% each"));
+    EXPECT_THAT(text, HasSubstr("in at most 1.0% of ten runs together"));
 }
 
 TEST_F(Verdicts, WhatIsNotKnownIsEmpty) {

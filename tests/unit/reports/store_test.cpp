@@ -3,6 +3,8 @@
 #include "base/utc.hpp"
 #include "record/conditions.hpp"
 #include "record/convert.hpp"
+#include "record/journal.hpp"
+#include "record/noise.hpp"
 #include "store/collection.hpp"
 #include "store/gather.hpp"
 #include "support/sample_run.hpp"
@@ -11,7 +13,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -126,23 +130,67 @@ TEST_F(StoreTest, DisturbedReplicasAreLeftOutBesideOthers) {
     write("run.json", made);
     auto seen = all().observations.at(0);
     EXPECT_EQ(seen.status, record::Status::ok);
-    EXPECT_EQ(seen.between_runs, 0.1);
+    EXPECT_EQ(seen.between_runs,
+              record::noise_level("memory", record::NoisePlace::guest).between_runs);
     EXPECT_FALSE(seen.two_levels || seen.cause);
-    ASSERT_THAT(seen.replicas, SizeIs(2));
-    EXPECT_EQ(seen.replicas[1].index, 2);
+    ASSERT_THAT(seen.replicas, SizeIs(3)) << "all are there";
+    EXPECT_TRUE(seen.replicas[1].disturbed);
+    ASSERT_THAT(counted(seen), SizeIs(2));
+    EXPECT_EQ(counted(seen)[1].index, 2);
     disturb(2, 0.3);
     disturb(0, 0.2);
     made.machine.virtualization = "none";
     write("run.json", made);
     seen = all().observations.at(0);
     EXPECT_EQ(seen.status, record::Status::disturbed);
-    EXPECT_EQ(seen.between_runs, 0.01); // nobody shares this machine
+    EXPECT_EQ(seen.between_runs,
+              record::noise_level("memory", record::NoisePlace::bare_metal).between_runs);
     ASSERT_TRUE(seen.cause);
     EXPECT_EQ(record::number(seen.cause->values, "share"), 0.3);
-    EXPECT_THAT(seen.replicas, SizeIs(3));
+    EXPECT_THAT(counted(seen), SizeIs(3)) << "none is undisturbed";
     c.spread.reset();
     write("run.json", made);
     EXPECT_FALSE(all().observations.at(0).between_runs);
+}
+
+TEST_F(StoreTest, TakesJournalOfRunThatDiedAsPartialRun) {
+    auto c = test::sample_case(test::sample_stream("triad"), 2);
+    c.spread = record::Spread{.between_replicas = 0.01,
+                              .between_runs = 0.1,
+                              .degrees = 3,
+                              .limit = 0.5,
+                              .replicas = 5,
+                              .source = "memory",
+                              .rules = record::current_rules};
+    write("done/run.json", run("a"));
+    fs::create_directories(folder_ / "killed");
+    const auto path = folder_ / "killed" / "journal.ndjson";
+    auto journal = record::Journal::create(path, {.run = "k", .machine = "m", .replicas = 5});
+    ASSERT_TRUE(journal->add({.case_index = 0, .result = c}));
+    const auto journals = [&](bool ended) {
+        return collect({folder_.string()},
+                       {.index = false, .unfinished = true, .ended = ended, .now = in_2027});
+    };
+    // Its process lives.
+    EXPECT_THAT(all().runs, SizeIs(1));
+    auto seen = journals(true).value();
+    EXPECT_THAT(seen.runs, SizeIs(1));
+    EXPECT_THAT(seen.unfinished, ElementsAre(path));
+    journal = tl::unexpected{Error{}}; // and died
+    seen = journals(false).value();
+    EXPECT_THAT(seen.unfinished, ElementsAre(path));
+    seen = journals(true).value();
+    EXPECT_THAT(seen.unfinished, IsEmpty());
+    ASSERT_THAT(seen.runs, SizeIs(2));
+    const auto killed = std::ranges::find(seen.runs, "k", &RunInfo::id);
+    ASSERT_NE(killed, seen.runs.end());
+    EXPECT_TRUE(killed->partial);
+    const auto number = static_cast<std::uint32_t>(killed - seen.runs.begin());
+    const auto& value = *std::ranges::find(seen.observations, number, &Observation::run);
+    EXPECT_TRUE(value.value);
+    EXPECT_TRUE(is_partial(value));
+    EXPECT_EQ(value.planned, 5);
+    EXPECT_EQ(value.replicas.size(), c.replicas.size());
 }
 
 TEST_F(StoreTest, ARunHasItsCampaignAndTags) {

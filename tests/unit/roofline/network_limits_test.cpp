@@ -2,6 +2,7 @@
 //
 // What a network between two machines can carry, from what a case tells.
 #include "roofline/ceilings.hpp"
+#include "roofline/sheet_bounds.hpp"
 #include "support/catalogue_maker.hpp"
 #include "support/temporary_folder.hpp"
 #include "worker/transport.hpp"

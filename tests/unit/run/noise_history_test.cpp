@@ -56,7 +56,7 @@ protected:
     record::Spread spread_after() {
         Plan plan;
         plan.cases.push_back(planned_);
-        expect_own_noise(plan, runs_);
+        expect_own_noise(plan, runs_, {.virtualization = "none"});
         return *plan.cases.front().spread;
     }
 
@@ -100,7 +100,7 @@ TEST_F(NoiseHistory, ACaseWithoutASpreadHasNone) {
     planned_.spread.reset();
     Plan plan;
     plan.cases.push_back(planned_);
-    expect_own_noise(plan, runs_);
+    expect_own_noise(plan, runs_, {.virtualization = "none"});
     EXPECT_FALSE(plan.cases.front().spread);
 }
 

@@ -110,6 +110,25 @@ TEST(MeasuredAgain, UntilEnoughAreUndisturbed) {
     EXPECT_FALSE(wants_another({&old}));
 }
 
+TEST(MeasuredAgain, NotWhereTheFastestAgreeWithinTheTarget) {
+    auto c = case_of("qdddd");
+    c.headline = "time";
+    c.spread->between_replicas = 0.01;
+    c.spread->degrees = 3;
+    c.spread->limit = 0.05;
+    c.spread->rules = record::current_rules;
+    for (auto& replica : c.replicas) replica.seconds = 1.0 + 0.001 * replica.index;
+    EXPECT_FALSE(wants_another({&c}));
+    for (auto& replica : c.replicas) replica.seconds = 1.0 + 0.2 * replica.index;
+    EXPECT_TRUE(wants_another({&c})) << "they do not agree";
+    for (auto& replica : c.replicas) replica.seconds = 1.0;
+    c.replicas.front().status = record::Status::disturbed;
+    EXPECT_TRUE(wants_another({&c})) << "all may have been slowed alike";
+    c.replicas.front().status = record::Status::ok;
+    c.spread->rules.reset();
+    EXPECT_TRUE(wants_another({&c})) << "rules 1";
+}
+
 TEST(MeasuredAgain, APairIsAPairOnlyUndisturbedOnBothSides) {
     const auto a = case_of("qdqqq");
     const auto b = case_of("qqdqq");

@@ -47,7 +47,7 @@ Shares simulate(double deviation, double margin, std::size_t most, std::uint64_t
     for (int i = 0; i < trials; ++i) {
         const double own = deviation * std::exp(unlike * normal(random));
         margins.clear();
-        for (const auto look : acceptance_looks) {
+        for (const auto look : fail_looks) {
             if (look > most) break;
             while (margins.size() < look)
                 margins.push_back({.log_ratio = margin + own * normal(random), .run = 0});
@@ -144,12 +144,12 @@ TEST(Acceptance, NeighboursAreWaitedFor) {
         for (int i = 0; i < 5; ++i)
             margins.push_back({.log_ratio = -0.2 - (0.001 * i), .run = run});
     const std::vector<double> soon{0, 60, 120};
-    EXPECT_EQ(acceptance_on_shared_host(margins, soon, noise).p_fail, 1);
+    EXPECT_EQ(fail_test_on_shared_host(margins, soon, noise).p_fail, 1);
     const std::vector<double> apart{0, 4000, 8000};
-    EXPECT_LT(acceptance_on_shared_host(margins, apart, noise).p_fail, 1e-9);
+    EXPECT_LT(fail_test_on_shared_host(margins, apart, noise).p_fail, 1e-9);
     for (auto& margin : margins)
         if (margin.run == 1) margin.log_ratio = 0.1; // in one hour it could
-    EXPECT_GT(acceptance_on_shared_host(margins, apart, noise).p_fail, 0.5);
+    EXPECT_GT(fail_test_on_shared_host(margins, apart, noise).p_fail, 0.5);
 }
 
 // Against the formulas of the header, with numbers of a table of Student's t where there is one.
@@ -220,11 +220,12 @@ TEST(Acceptance, AddsTheErrorOfItsRuns) {
     uneven.back().run = 1;
     const auto found = acceptance(uneven, noise);
     EXPECT_NEAR(found.standard_error, std::sqrt((5e-4 / 3 / 5) + (1e-3 * 17 / 25)), 1e-12);
-    // Degrees of the runs that are unknown or without end leave those of the replicas.
+    // Degrees of the runs that are unknown leave those of the replicas; a known variance has no end of them.
     noise.run.degrees = 0;
     EXPECT_EQ(acceptance(margins, noise).degrees, 8);
     noise.run.degrees = infinite;
-    EXPECT_EQ(acceptance(margins, noise).degrees, 8);
+    EXPECT_NEAR(acceptance(margins, noise).degrees,
+                8 * std::pow((of_replicas + 5e-4) / of_replicas, 2), 1e-6);
     // Runs that do not differ by themselves: all replicas are held against one mean.
     EXPECT_EQ(acceptance(margins, {}).degrees, 9);
 }
@@ -273,13 +274,13 @@ TEST(Acceptance, OnASharedHostEachRunFails) {
     const auto margins = five_of_each({-0.02, -0.01, -0.03});
     const std::vector<double> hourly{100, 3700, 7300};
     const double worst = acceptance(five_of_each({-0.01}), noise).p_fail;
-    EXPECT_NEAR(acceptance_on_shared_host(margins, hourly, noise).p_fail, worst * worst * worst,
+    EXPECT_NEAR(fail_test_on_shared_host(margins, hourly, noise).p_fail, worst * worst * worst,
                 1e-12);
     // The second is too soon after the first, and then there are two.
-    EXPECT_EQ(
-        acceptance_on_shared_host(margins, std::vector<double>{100, 3699, 7300}, noise).p_fail, 1);
+    EXPECT_EQ(fail_test_on_shared_host(margins, std::vector<double>{100, 3699, 7300}, noise).p_fail,
+              1);
     // What PASS needs stays that of all of them.
-    EXPECT_EQ(acceptance_on_shared_host(margins, hourly, noise).p_pass,
+    EXPECT_EQ(fail_test_on_shared_host(margins, hourly, noise).p_pass,
               acceptance(margins, noise).p_pass);
 }
 

@@ -128,6 +128,28 @@ TEST(FastLevel, UnseenSlowReplicasHardlyMoveTheValue) {
     EXPECT_LT(std::abs(simulate(0.03, 3, 0.2).bias), 0.01) << "9% without a cut";
 }
 
+TEST(FastLevel, APriorThatIsTooSmallCutsNothingOff) {
+    constexpr int cases = 4000;
+    std::normal_distribution<double> normal;
+    for (const std::size_t count : {3U, 5U})
+        for (const double true_to_prior : {0.5, 1.0, 2.0, 4.0}) {
+            std::mt19937_64 random{5};
+            double bias = 0;
+            int two_levels = 0;
+            for (int i = 0; i < cases; ++i) {
+                std::vector<double> times;
+                for (std::size_t k = 0; k < count; ++k)
+                    times.push_back(std::exp(0.001 * true_to_prior * normal(random)));
+                const auto level =
+                    fast_level(replicas(times), {.deviation = 0.001, .degrees = 3}, false);
+                bias += std::log(level.combined.value) / cases / (0.001 * true_to_prior);
+                two_levels += level.kept < count ? 1 : 0;
+            }
+            EXPECT_LT(std::abs(bias), 0.1) << count << ' ' << true_to_prior;
+            if (true_to_prior <= 2) EXPECT_LT(two_levels, cases / 20) << count;
+        }
+}
+
 /// Runs of five replicas that differ by `deviation`, a fifth of them slowed.
 std::vector<std::vector<double>> made_runs(std::size_t count, double deviation, unsigned seed) {
     std::mt19937_64 random{seed};

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Good nodes: what `assay run acceptance` would write on a healthy machine of a kind. Cases are those of the real files
+// beside; bounds come from the code that gives a run its bounds; values are shares of these that good machines of the
+// kind are known to reach, and each says by which source. Where none has been measured the share is recalled.
+
+#pragma once
+
+#include "good_values.hpp"
+#include "record/model.hpp"
+
+#include <string>
+#include <vector>
+
+namespace assay::decisions {
+
+struct GoodNode {
+    std::string name; ///< a folder's
+    record::Run run;
+    std::vector<Basis> bases; ///< one for each case
+};
+GoodNode good_host(const HostKind& kind);
+/// One device or several of a kind, and their host.
+GoodNode good_devices(const datasheet::HardwareEntry& chip, int count, const HostKind& host,
+                      int replicas = 5);
+/// What suite `quick` measures on a host.
+GoodNode good_quick(const HostKind& kind);
+
+} // namespace assay::decisions

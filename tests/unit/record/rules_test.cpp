@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules 2: what can slow which case, what a case is worth whose run ended early, and older files read again.
+#include "record/check.hpp"
+#include "record/convert.hpp"
+#include "record/noise.hpp"
+#include "record/reader.hpp"
+#include "record/summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::record {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+using Code = DisturbanceCode;
+
+constexpr int wanted = 5;
+
+Case case_of(const char* benchmark, const char* place, const char* library,
+             const NamedList& parameters = {}) {
+    Case c;
+    c.benchmark = benchmark;
+    c.place.kind = place;
+    c.library = library;
+    c.parameters = parameters;
+    return c;
+}
+
+Case measured(Case c, const std::vector<double>& seconds, int rules = current_rules) {
+    c.work = {{"bytes", 1000.0}};
+    c.headline = "bandwidth";
+    c.verification = Verification{.passed = true, .method = "compared"};
+    c.spread = Spread{.between_replicas = 0.01,
+                      .between_runs = 0.02,
+                      .degrees = 3,
+                      .limit = 0.045,
+                      .replicas = wanted,
+                      .source = "memory",
+                      .rules = rules};
+    for (const double s : seconds) {
+        Replica replica;
+        replica.index = static_cast<int>(c.replicas.size());
+        replica.status = Status::ok;
+        replica.values = {s, s};
+        replica.batches = 2;
+        replica.calls = 1;
+        replica.seconds = replica.low = replica.high = s;
+        c.replicas.push_back(replica);
+    }
+    return c;
+}
+Case on_device(const std::vector<double>& seconds, int rules = current_rules) {
+    return measured(case_of("memory.stream", "cuda", "cuda"), seconds, rules);
+}
+Case on_host(const std::vector<double>& seconds, int rules = current_rules) {
+    return measured(case_of("memory.stream", "host", "host"), seconds, rules);
+}
+
+void disturb_all(Case& c, Code code) {
+    for (Replica& replica : c.replicas)
+        disturb(replica.telemetry, code, {{"share", 0.3}}, "something happened");
+}
+
+double value_of(const Case& c) { return c.metrics.at(0).value.value_or(0); }
+
+std::vector<int> counted_indexes(const Case& c) {
+    std::vector<int> indexes;
+    for (const Replica* replica : counted(c)) indexes.push_back(replica->index);
+    return indexes;
+}
+
+TEST(Influence, IsToldFromWhatFilesRecord) {
+    const NamedList by_device{{"interval", "device"}};
+    const NamedList by_host{{"interval", "completion"}};
+    EXPECT_EQ(influence_of(case_of("gemm.square", "cuda", "cublaslt")), Influence::device);
+    EXPECT_EQ(influence_of(case_of("memory.latency", "hip", "hip")), Influence::device);
+    EXPECT_EQ(influence_of(case_of("transfer.device", "cuda", "cuda")), Influence::device);
+    EXPECT_EQ(influence_of(case_of("transfer.host", "cuda", "cuda")), Influence::link);
+    EXPECT_EQ(influence_of(case_of("latency.kernel", "cuda", "cuda", by_host)), Influence::launch);
+    EXPECT_EQ(influence_of(case_of("latency.kernel", "cuda", "cuda", by_device)),
+              Influence::device);
+    EXPECT_EQ(influence_of(case_of("transfer.latency", "cuda", "cuda", by_host)),
+              Influence::launch);
+    EXPECT_EQ(influence_of(case_of("transfer.latency", "cuda", "cuda", by_device)),
+              Influence::device);
+    EXPECT_EQ(influence_of(case_of("latency.stream", "cuda", "cuda")), Influence::launch);
+    EXPECT_EQ(influence_of(case_of("collective.allreduce", "cuda", "nccl")), Influence::launch);
+    EXPECT_EQ(influence_of(case_of("ffmpeg.nvdec", "cuda", "external")), Influence::program);
+    EXPECT_EQ(influence_of(case_of("peak.fma", "host", "host")), Influence::host);
+    EXPECT_EQ(influence_of(case_of("stencil.heat3d", "host", "host")), Influence::host_memory);
+}
+
+TEST(Influence, TableOfDisturbances) {
+    struct Row {
+        Code code;
+        std::vector<Influence> slows;
+    };
+    using enum Influence;
+    const std::vector<Row> rows{{Code::foreign_cpu, {link, program, host, host_memory}},
+                                {Code::steal, {launch, program, host, host_memory}},
+                                {Code::waiting, {launch, program, host, host_memory}},
+                                {Code::clock_low, {launch, program, host, host_memory}},
+                                {Code::cpus_moved, {program, host, host_memory}},
+                                {Code::neighbours, {link, program, host_memory}},
+                                {Code::device_shared, {device, link, launch, program}},
+                                {Code::too_hot, {}},
+                                {Code::device_slowed, {}},
+                                {Code::memory_corrected, {}},
+                                {Code::link_narrow, {}},
+                                {Code::device_capped, {}},
+                                {Code::clock_rose, {}},
+                                {Code::quota, {}}};
+    for (const auto& [code, slows] : rows)
+        for (const auto influence : {device, link, launch, program, host, host_memory})
+            EXPECT_EQ(can_slow(code, influence), std::ranges::find(slows, influence) != slows.end())
+                << to_string(code) << ' ' << static_cast<int>(influence);
+    EXPECT_TRUE(is_own_fault(Code::too_hot));
+    EXPECT_FALSE(is_own_fault(Code::device_capped)) << "working at the power limit is normal";
+    EXPECT_FALSE(is_own_fault(Code::steal));
+}
+
+TEST(Rules, HostDoesNotDisturbKernelsTimedOnDevice) {
+    for (const auto code : {Code::steal, Code::waiting, Code::foreign_cpu, Code::clock_low}) {
+        Case c = on_device({1.0, 1.0, 1.0, 1.0, 1.0});
+        disturb_all(c, code);
+        conclude(c, wanted);
+        EXPECT_EQ(c.status, Status::ok) << to_string(code);
+        EXPECT_EQ(undisturbed(c), wanted) << to_string(code);
+        EXPECT_THAT(c.telemetry.disturbances, ElementsAre("something happened")) << "recorded";
+    }
+    Case c = on_device({1.0, 1.0, 1.0, 1.0, 1.0});
+    for (std::size_t i = 0; i < c.replicas.size(); ++i)
+        c.replicas[i].telemetry.core_clock_hz = i == 0 ? 3e9 : 2e9;
+    conclude(c, wanted);
+    EXPECT_EQ(undisturbed(c), wanted);
+    EXPECT_THAT(c.telemetry.disturbances, IsEmpty());
+    disturb_all(c, Code::device_shared);
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::disturbed);
+}
+
+TEST(Influence, EventsOfHostDoNotConcernKernelsOfDevice) {
+    for (const auto code : {Code::clock_rose, Code::too_hot, Code::quota, Code::steal}) {
+        EXPECT_FALSE(concerns(code, Influence::device)) << to_string(code);
+        EXPECT_TRUE(concerns(code, Influence::host)) << to_string(code);
+    }
+    EXPECT_TRUE(concerns(Code::device_slowed, Influence::device));
+    EXPECT_TRUE(concerns(Code::memory_corrected, Influence::device));
+}
+
+TEST(Rules, OwnFaultsNeverExcuse) {
+    for (const auto code : {Code::too_hot, Code::device_slowed, Code::memory_uncorrected})
+        for (Case c : {on_device({1.0, 1.0, 1.0, 1.0, 1.0}), on_host({1.0, 1.0, 1.0, 1.0, 1.0})}) {
+            disturb_all(c, code);
+            conclude(c, wanted);
+            EXPECT_EQ(c.status, Status::ok) << to_string(code);
+            EXPECT_EQ(undisturbed(c), wanted) << to_string(code);
+            EXPECT_EQ(c.telemetry.disturbed_by.size(), 1U) << "named";
+        }
+    // The clock fell because of the heat.
+    Case c = on_host({1.0, 1.2, 1.2, 1.2, 1.2});
+    for (std::size_t i = 0; i < c.replicas.size(); ++i) {
+        c.replicas[i].telemetry.core_clock_hz = i == 0 ? 3e9 : 2e9;
+        if (i > 0) disturb(c.replicas[i].telemetry, Code::too_hot, {}, "hot");
+    }
+    conclude(c, wanted);
+    EXPECT_EQ(undisturbed(c), wanted);
+}
+
+TEST(Rules, DisturbedReplicasThatAreAsFastAsAQuietOneCount) {
+    Case c = on_host({1.0, 1.005, 1.01, 1.6, 1.7});
+    for (const auto i : {1U, 2U, 3U, 4U})
+        disturb(c.replicas[i].telemetry, Code::foreign_cpu, {{"share", 0.3}}, "others ran");
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::ok) << c.reason;
+    EXPECT_THAT(counted_indexes(c), ElementsAre(0, 1, 2));
+    EXPECT_NEAR(value_of(c), 1000 / 1.005, 0.1);
+    EXPECT_TRUE(fastest_agree(c));
+    // Where none was quiet nothing says that they were not all slowed alike.
+    disturb(c.replicas[0].telemetry, Code::foreign_cpu, {{"share", 0.3}}, "others ran");
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::disturbed);
+    EXPECT_FALSE(fastest_agree(c));
+}
+
+TEST(Partial, ReplicasThereAreGiveTheValue) {
+    for (const std::size_t count : {1U, 2U, 4U}) {
+        Case c = on_device(std::vector<double>(count, 1.0));
+        conclude(c, wanted);
+        EXPECT_EQ(c.status, Status::ok) << count;
+        EXPECT_EQ(c.reason_code, ReasonCode::not_measured);
+        EXPECT_EQ(c.reason, std::to_string(count) + " of 5 replicas were measured");
+        EXPECT_EQ(number(c.reason_values, "planned"), 5.0);
+        EXPECT_NEAR(value_of(c), 1000, 1e-9);
+        EXPECT_EQ(c.metrics[0].interval_scope,
+                  count == 1 ? IntervalScope::within_process : IntervalScope::between_replicas);
+        ASSERT_TRUE(part_of(c));
+        EXPECT_EQ(part_of(c)->measured, static_cast<int>(count));
+    }
+    Case all = on_device({1.0, 1.0, 1.0, 1.0, 1.0});
+    conclude(all, wanted);
+    EXPECT_FALSE(part_of(all));
+    EXPECT_EQ(all.reason_code, ReasonCode::none);
+}
+
+TEST(Partial, InterruptedReplicaDoesNotVetoMeasuredOnes) {
+    Case c = on_device({1.0, 1.0, 1.0});
+    Replica stopped;
+    stopped.index = 3;
+    stopped.status = Status::interrupted;
+    stopped.reason = "the run was stopped";
+    c.replicas.push_back(stopped);
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::ok) << c.reason;
+    EXPECT_EQ(c.reason, "3 of 5 replicas were measured");
+    c.replicas.back().status = Status::crashed;
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::crashed);
+    c.replicas = {stopped};
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::interrupted);
+}
+
+TEST(Partial, SameTestsAsAWholeCase) {
+    Case c = on_device({1.0, 1.0});
+    disturb(c.replicas[0].telemetry, Code::device_shared, {}, "another process");
+    c.replicas[0].seconds = 2;
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::disturbed) << "both of two are needed";
+    Case wide = on_device({1.0, 1.5});
+    conclude(wide, wanted);
+    EXPECT_EQ(wide.status, Status::unstable);
+    EXPECT_EQ(wide.reason_code, ReasonCode::wide_interval);
+    EXPECT_TRUE(part_of(wide)) << "still said";
+}
+
+Run run_of(std::vector<Case> cases) {
+    Run run{.id = "r", .suite = "s", .status = "done"};
+    run.machine.virtualization = "kvm";
+    run.cases = std::move(cases);
+    return run;
+}
+
+TEST(OlderFiles, AreConcludedAgainWhenTheyAreRead) {
+    Case busy = on_device({1.0, 1.0, 1.0001, 1.0, 1.0}, 1);
+    for (std::size_t i = 0; i < 4; ++i)
+        disturb(busy.replicas[i].telemetry, Code::clock_low, {{"hz", 2e9}, {"best_hz", 3e9}},
+                "low");
+    Case part = on_device({1.0, 1.0, 1.0}, 1);
+    Case hot = on_device({1.0, 1.0, 1.0, 1.0, 1.0}, 1);
+    disturb_all(hot, Code::device_slowed);
+    hot.parameters = {{"kernel", "copy"}};
+    part.parameters = {{"kernel", "triad"}};
+    for (auto* c : {&busy, &part, &hot}) conclude(*c, wanted);
+    EXPECT_EQ(busy.status, Status::disturbed);
+    EXPECT_EQ(part.status, Status::interrupted);
+    EXPECT_EQ(hot.status, Status::disturbed);
+    const auto text = to_text(run_of({busy, part, hot}));
+    for (const bool values : {true, false}) {
+        const auto run = parse_run(text, "run.json", {.values = values, .details = values}).value();
+        for (const Case& c : run.cases) {
+            EXPECT_EQ(c.status, Status::ok) << c.reason;
+            EXPECT_EQ(c.spread->rules, current_rules);
+            EXPECT_EQ(c.spread->degrees, 3);
+            EXPECT_LT(c.spread->between_replicas, 0.001) << "that of a device";
+            EXPECT_EQ(c.spread->limit, 0.045) << "the target is at most that";
+            EXPECT_NEAR(value_of(c), 1000, 0.1);
+        }
+        EXPECT_TRUE(part_of(run.cases[1]));
+        EXPECT_TRUE(run.cases[1].metrics[0].median);
+        EXPECT_EQ(run.cases[2].replicas[0].status, Status::ok);
+    }
+    const auto stored = parse_run(text, "run.json", {.as_stored = true}).value();
+    EXPECT_EQ(stored.cases[0].status, Status::disturbed);
+    EXPECT_THAT(check_summaries(stored), IsEmpty()) << "verify recomputes by the rules of the file";
+}
+
+TEST(OlderFiles, OwnHistoryAndOtherEndsStay) {
+    Case own = on_device({1.0, 1.0, 1.0, 1.0, 1.0}, 1);
+    own.spread->source = "history";
+    conclude(own, wanted);
+    Case crashed = on_device({1.0, 1.0}, 1);
+    crashed.replicas[1].status = Status::crashed;
+    conclude(crashed, wanted);
+    Case imported = on_device({1.0}, 1);
+    imported.spread.reset();
+    conclude(imported, 1);
+    auto run = run_of({own, crashed, imported});
+    judge_again(run);
+    EXPECT_EQ(run.cases[0].spread->between_replicas, 0.01);
+    EXPECT_EQ(run.cases[1].status, Status::crashed);
+    EXPECT_EQ(run.cases[1].spread->rules, 1);
+    EXPECT_FALSE(run.cases[2].spread);
+    const auto before = to_json(run);
+    judge_again(run);
+    EXPECT_EQ(to_json(run), before) << "once is enough";
+}
+
+TEST(Noise, BelongsToAPlace) {
+    Machine guest;
+    guest.virtualization = "kvm";
+    Machine metal;
+    metal.virtualization = "none";
+    const auto device = case_of("memory.stream", "cuda", "cuda");
+    const auto host = case_of("memory.stream", "host", "host");
+    const auto copy = case_of("transfer.host", "cuda", "cuda");
+    EXPECT_EQ(noise_place(device, guest), NoisePlace::device);
+    EXPECT_EQ(noise_place(copy, metal), NoisePlace::device_and_host);
+    EXPECT_EQ(noise_place(host, metal), NoisePlace::bare_metal);
+    EXPECT_EQ(noise_place(host, guest), NoisePlace::guest);
+    EXPECT_EQ(noise_place(host, Machine{}), NoisePlace::guest) << "nothing says that it is alone";
+    double last = 0;
+    for (const auto place : {NoisePlace::device, NoisePlace::device_and_host,
+                             NoisePlace::bare_metal, NoisePlace::guest}) {
+        const auto level = noise_level("memory", place);
+        EXPECT_GE(level.between_replicas, last);
+        last = level.between_replicas;
+    }
+    EXPECT_EQ(noise_level("weather", NoisePlace::device).degrees, 0);
+}
+
+} // namespace
+} // namespace assay::record

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What assay-report does with files that are not what they should be: pipes, devices, results that were changed.
+
+#include "json/json.hpp"
+#include "program.hpp"
+#include "record/convert.hpp"
+#include "record/summary.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* limits = R"({"schema": "assay.limits/1", "name": "ours", "limits": [
+    {"id": "gemm", "title": "GEMM", "kind": "contract", "case": {"benchmark": "gemm.square"},
+     "unit": "FLOP/s", "at_least": 2e11, "source": "the contract"}]})";
+
+/// Twice as fast as the limit.
+record::Run good_run() {
+    auto run = test::sample_run();
+    run.cases.clear();
+    auto c = test::sample_case(test::sample_gemm("openblas", "fp64", 4.2e-3), 1);
+    for (int i = 0; i < 3; ++i)
+        c.replicas[static_cast<std::size_t>(i)] = test::sample_replica(i, 4.2e-3, 1, 8);
+    record::conclude(c, 3);
+    run.cases.push_back(std::move(c));
+    return run;
+}
+
+class FilesTest : public ProgramTest {
+protected:
+    void SetUp() override {
+        ProgramTest::SetUp();
+        std::ofstream{folder_ / "limits.json"} << limits;
+        ASSERT_TRUE(record::write_run(run_, good_run()).has_value());
+    }
+    /// 124 where it waits for somebody who writes into a pipe.
+    Ended in_time(const std::string& arguments) const {
+        return call(arguments, "timeout --kill-after=1 60");
+    }
+    void make_pipe(const std::string& name) const {
+        fs::create_directories((folder_ / name).parent_path());
+        ASSERT_EQ(::mkfifo((folder_ / name).c_str(), 0600), 0);
+    }
+    json::Value document() const { return json::parse(content(run_), "run.json").value(); }
+    void write(const json::Value& document) const {
+        std::ofstream{run_, std::ios::binary} << json::to_text(document);
+    }
+};
+
+TEST_F(FilesTest, NothingWaitsForPipesAndDevices) {
+    make_pipe("results/two/run.json");
+    make_pipe("results/three/journal.ndjson");
+    make_pipe("results/sweep/list.tsv");
+    make_pipe("pipe/run.json");
+    make_pipe("one.json");
+    fs::create_symlink("/dev/zero", folder_ / "results/zero.json");
+    for (const char* arguments :
+         {"check results --limits limits.json", "fleet results", "compare results --column library",
+          "history results", "predict allreduce --nodes 4 results",
+          "limits derive results --out derived.json", "export results --to csv --out r.csv",
+          "verify results"}) {
+        const auto ended = in_time(arguments);
+        EXPECT_THAT(ended.code, AnyOf(0, 1, 2, 3)) << arguments << ended.output;
+    }
+    for (const char* arguments : {"check results --limits limits.json", "fleet results"}) {
+        const auto ended = in_time(arguments);
+        EXPECT_EQ(ended.code, 3) << arguments << ended.output;
+        EXPECT_THAT(ended.output, AllOf(HasSubstr("two/run.json"), HasSubstr("not a regular file")))
+            << arguments;
+    }
+    EXPECT_EQ(in_time("report results").code, 0);
+    for (const char* arguments :
+         {"check one.json", "fleet one.json", "report one.json", "report pipe", "diff results pipe",
+          "export one.json --to gbench", "verify one.json", "check results --limits one.json",
+          "limits lint one.json", "limits show one.json", "import one.json --out i",
+          "offers lint one.json", "check results/zero.json", "report results/zero.json"}) {
+        const auto ended = in_time(arguments);
+        EXPECT_THAT(ended.code, AnyOf(1, 2, 3)) << arguments << ended.output;
+        EXPECT_THAT(ended.output, HasSubstr("regular file")) << arguments;
+    }
+}
+
+TEST_F(FilesTest, AChangedResultIsNotUsed) {
+    EXPECT_EQ(call("check results --limits limits.json").code, 0);
+    auto changed = document();
+    changed["cases"][0]["metrics"][0]["value"] = 1e15;
+    write(changed);
+    const auto checked = call("check results --limits limits.json");
+    EXPECT_EQ(checked.code, 3) << checked.output;
+    EXPECT_THAT(checked.output, AllOf(HasSubstr("cases[0] does not match its digest"),
+                                      HasSubstr("one/run.json"), StartsWith("INCONCLUSIVE: ")));
+    for (const char* arguments : {"report results", "diff results results/one/run.json",
+                                  "export results --to gbench", "compare results"})
+        EXPECT_EQ(call(arguments).code, 2) << arguments << call(arguments).output;
+    for (const char* arguments :
+         {"history results", "fleet results", "export results --to csv --out r.csv",
+          "report results/one/run.json", "limits derive results --out derived.json",
+          "predict allreduce --nodes 4 results"})
+        EXPECT_THAT(call(arguments).output, HasSubstr("does not match its digest")) << arguments;
+    EXPECT_THAT(call("fleet results --json").output, HasSubstr("\"changed\""));
+    // Where the digests are made again, it is another result: only a signature tells.
+    changed["digests"] = json::encode(record::digests_of(changed));
+    write(changed);
+    EXPECT_EQ(call("check results --limits limits.json").code, 0);
+    changed.erase("digests");
+    write(changed);
+    EXPECT_EQ(call("check results --limits limits.json").code, 3) << "its version has digests";
+    changed["schema"] = "assay.run/1";
+    write(changed);
+    EXPECT_EQ(call("check results --limits limits.json").code, 0) << "that of before has none";
+}
+
+TEST_F(FilesTest, AChangedResultIsNotInAnIndexEither) {
+    for (int i = 0; i < 60; ++i) {
+        auto run = good_run();
+        run.id = "run-" + std::to_string(i);
+        const auto folder = folder_ / "results" / run.id;
+        fs::create_directories(folder);
+        ASSERT_TRUE(record::write_run(folder / "run.json", run).has_value());
+    }
+    const std::string check = "check results --limits limits.json";
+    const auto cache = "XDG_CACHE_HOME='" + (folder_ / "cache").string() + "'";
+    EXPECT_EQ(call(check, cache).code, 0);
+    auto changed = document();
+    changed["machine"]["kernel"] = "another";
+    write(changed);
+    for (int i = 0; i < 2; ++i) {
+        const auto ended = call(check, cache);
+        EXPECT_EQ(ended.code, 3) << ended.output;
+        EXPECT_THAT(ended.output, HasSubstr("machine does not match its digest"));
+    }
+}
+
+TEST_F(FilesTest, ANodeMayJudgeItselfInAFolderOfMany) {
+    const auto write_run = [&](const std::string& name, const std::string& machine) {
+        auto run = good_run();
+        run.id = name;
+        run.machine.id = machine;
+        const auto folder = folder_ / "all/baseline" / machine / name;
+        fs::create_directories(folder);
+        EXPECT_TRUE(record::write_run(folder / "run.json", run).has_value());
+    };
+    const auto own = good_run().machine.id;
+    write_run("first", own);
+    write_run("second", own);
+    write_run("third", "m-fedcba9876543210");
+    make_pipe("all/baseline/m-fedcba9876543210/fourth/run.json");
+    const auto newest = "all/baseline/" + own + "/second/run.json";
+    const auto ended = call("check all --limits limits.json --json --machine-of " + newest);
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    const auto verdict = json::parse(ended.output, "stdout").value();
+    ASSERT_EQ(verdict["nodes"].size(), 1U);
+    EXPECT_EQ(verdict["nodes"][0]["runs"].size(), 2U);
+    EXPECT_TRUE(verdict["problems"].empty());
+    const auto elsewhere = call("check all --limits limits.json --machine-of results/one/run.json");
+    EXPECT_EQ(elsewhere.code, 2);
+    EXPECT_THAT(elsewhere.output, HasSubstr("none of the inputs contains this run"));
+    // Of its own folder, what cannot be used counts.
+    make_pipe("all/baseline/" + own + "/fifth/run.json");
+    EXPECT_EQ(call("check all --limits limits.json --machine-of " + newest).code, 3);
+}
+
+} // namespace
+} // namespace assay::report
