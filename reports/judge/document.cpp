@@ -102,8 +102,7 @@ public:
             if (const auto cold = static_cast<std::size_t>(
                     std::ranges::count(nodes_.front().checks, false, &Check::is_warm));
                 cold > 0)
-                document.foot.push_back(
-                    {.text = say_count<text::judge::not_warm>(cold), .tone = Tone::quiet});
+                document.lead.push_back(say_count<text::judge::not_warm>(cold));
         for (auto& text : {say<text::judge::levels>(human_percent(judgement_.levels.pass),
                                                     human_percent(judgement_.levels.fail)),
                            say<text::judge::looks>()})

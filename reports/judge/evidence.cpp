@@ -81,12 +81,14 @@ bool is_executed_on_cpu(const Series& series) {
 
 std::vector<Item> items_of(const Collection& collection, const std::vector<std::size_t>& first,
                            const std::vector<std::uint32_t>& groups,
-                           const std::vector<std::uint32_t>& runs) {
+                           const std::vector<std::uint32_t>& runs, const CountsFor& counts_for) {
     std::vector<std::pair<std::uint32_t, Seen>> all;
     for (std::uint32_t k = 0; k < runs.size(); ++k)
         for (auto i = first[runs[k]]; i < first[runs[k] + 1]; ++i) {
             const auto& seen = collection.observations[i];
-            if (seen.is_primary) all.push_back({seen.series, {.observation = &seen, .run = k}});
+            if (!seen.is_primary) continue;
+            if (const auto series = counts_for(runs[k], seen.series))
+                all.push_back({*series, {.observation = &seen, .run = k}});
         }
     std::ranges::stable_sort(all, {}, &std::pair<std::uint32_t, Seen>::first);
     std::vector<Item> items;

@@ -30,10 +30,13 @@ struct Item {
     std::vector<Seen> seen;
 };
 
-/// Of a node's runs (indices into Collection::runs), by series. Observations of run r are `first[r]` to `first[r + 1]`.
+/// The series of the node that an observation of a run counts for; nothing where it is of another part.
+using CountsFor =
+    std::function<std::optional<std::uint32_t>(std::uint32_t run, std::uint32_t series)>;
+/// Of these runs (indices into Collection::runs), by series. Observations of run r are `first[r]` to `first[r + 1]`.
 std::vector<Item> items_of(const Collection& collection, const std::vector<std::size_t>& first,
                            const std::vector<std::uint32_t>& groups,
-                           const std::vector<std::uint32_t>& runs);
+                           const std::vector<std::uint32_t>& runs, const CountsFor& counts_for);
 
 /// A number for each series, equal for those that differ in the index of their device only.
 std::vector<std::uint32_t> groups_of(const std::vector<Series>& series);

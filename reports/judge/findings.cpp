@@ -2,11 +2,11 @@
 //
 // What is found on a node beside its limits: parts, set-up, heat, errors, soaks.
 
-#include "judge/context.hpp"
 #include "judge/match.hpp"
 #include "judge/node.hpp"
 #include "judge/parts.hpp"
 #include "record/expectations.hpp"
+#include "record/same_machine.hpp"
 
 #include <fmt/format.h>
 
@@ -22,6 +22,13 @@ namespace assay::report {
 namespace {
 
 constexpr std::uint32_t codes = static_cast<std::uint32_t>(record::DisturbanceCode::cpus_moved) + 1;
+
+bool is_serial_of(const record::Machine& machine, const std::string& text) {
+    return record::is_id_of(machine, text) ||
+           std::ranges::any_of(machine.identity.serials, [&](const record::Serial& serial) {
+               return serial.text == text || serial.keyed == text;
+           });
+}
 
 } // namespace
 
@@ -84,7 +91,7 @@ void NodeJudge::check_throttling(Context& context) const {
         std::uint32_t series = 0;
     };
     std::map<std::string, Found> parts;
-    const auto newest = static_cast<std::uint32_t>(context.node.runs.size() - 1);
+    const auto newest = static_cast<std::uint32_t>(context.runs.size() - 1);
     for (const auto& item : context.items) {
         const auto part = part_of(collection_.series[item.series]);
         if (!is_judged(part)) continue;
@@ -145,6 +152,24 @@ void NodeJudge::check_telemetry(Context& context) const {
                 .detail = fmt::format("{} {}: {} -> {}", counter.device, counter.counter,
                                       *counter.before, *counter.after);
         }
+}
+
+void NodeJudge::waive(Context& context) const {
+    for (std::uint32_t i = 0; i < limits_.waivers.size(); ++i) {
+        const auto& waiver = limits_.waivers[i];
+        if (is_expired(waiver.expires, now_)) continue;
+        if (!waiver.machine.empty() && !is_serial_of(context.machine, waiver.machine)) continue;
+        for (auto& check : context.node.checks) {
+            if (check.waiver) continue;
+            const bool is_of_limit = !waiver.limit.empty() && check.id == waiver.limit;
+            if (!is_of_limit && to_string(check.cause) != waiver.cause) continue;
+            check.waiver = i;
+            check.waived = std::exchange(
+                check.cause, check.outcome < Outcome::warn ? Cause::waiver_unused : Cause::waived);
+            check.outcome = Outcome::warn;
+            check.action = Action::none;
+        }
+    }
 }
 
 } // namespace assay::report

@@ -96,6 +96,12 @@ bool is_day(const std::string& text) { return text.empty() || seconds_of(text).h
 
 } // namespace
 
+bool is_expired(const std::string& expires, double now) {
+    constexpr double day = 86400; // seconds
+    const auto last = seconds_of(expires);
+    return last && now >= *last + day;
+}
+
 std::string_view sheet_of(const Limit& limit) { return after(of_sheet, limit.share_of); }
 std::string_view base_of(const Limit& limit) { return after(of_limit, limit.share_of); }
 

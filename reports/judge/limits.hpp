@@ -95,6 +95,9 @@ struct Expectation {
     std::vector<std::string> expect;
 };
 
+/// Is `now` (seconds since 1970) after the last day on which it holds? Without a date it never expires.
+bool is_expired(const std::string& expires, double now);
+
 /// The benchmark of "datasheet:BENCHMARK", the limit of "limit:ID"; empty for other shares.
 std::string_view sheet_of(const Limit& limit);
 std::string_view base_of(const Limit& limit);

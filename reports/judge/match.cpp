@@ -163,7 +163,8 @@ bool is_for(const Limit& limit, const Series& series) {
 }
 
 std::string device_part(std::string place) {
-    return place.find(':') == std::string::npos ? place + ":0" : place;
+    if (place.find(':') == std::string::npos) place += ":0";
+    return place;
 }
 std::string part_of(const Series& series) {
     const bool crosses_network = record::number(series.conditions, "machines").value_or(1) > 1;

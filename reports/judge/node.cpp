@@ -4,7 +4,6 @@
 
 #include "base/utc.hpp"
 #include "judge/bound.hpp"
-#include "judge/context.hpp"
 #include "judge/match.hpp"
 #include "judge/parts.hpp"
 #include "record/same_machine.hpp"
@@ -22,14 +21,6 @@
 
 namespace assay::report {
 namespace {
-
-constexpr double day = 86400; // seconds
-
-/// After the last day on which it holds? Without a date it never expires.
-bool is_expired(const std::string& expires, double now) {
-    const auto last = seconds_of(expires);
-    return last && now >= *last + day;
-}
 
 /// Is the value on the bad side of a bound by its estimate alone?
 bool is_beyond(double value, const std::optional<double>& warn, bool at_least) {
@@ -62,19 +53,18 @@ void hold_against_contract(std::vector<Check>& checks) {
                 check.beside.of_contract = found->second;
 }
 
-bool is_serial_of(const record::Machine& machine, const std::string& text) {
-    return record::is_id_of(machine, text) ||
-           std::ranges::any_of(machine.identity.serials, [&](const record::Serial& serial) {
-               return serial.text == text || serial.keyed == text;
-           });
-}
-
 } // namespace
 
 NodeJudge::NodeJudge(const Collection& collection, const Limits& limits,
                      const stats::AcceptanceLevels& levels, PartChoice part, double now)
     : collection_{collection}, limits_{limits}, levels_{levels}, part_{part}, now_{now},
       groups_{groups_of(collection.series)} {
+    for (std::uint32_t i = 0; i < collection.series.size(); ++i)
+        series_at_.try_emplace({groups_[i], collection.series[i].place}, i);
+    for (std::uint32_t i = 0; i < collection.runs.size(); ++i)
+        for (const auto& device : collection.machines[collection.runs[i].machine].devices)
+            if (auto& runs = runs_with_[record::part_id(device)]; runs.empty() || runs.back() != i)
+                runs.push_back(i);
     for (const auto& limit : limits.limits) {
         auto& closer = closer_.emplace_back();
         for (std::uint32_t i = 0; i < limits.limits.size(); ++i)
@@ -88,7 +78,10 @@ NodeJudge::NodeJudge(const Collection& collection, const Limits& limits,
 
 void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) const {
     Context context{.node = node, .machine = collection_.machines[node.machine]};
-    context.items = items_of(collection_, first, groups_, node.runs);
+    context.runs = runs_of_parts(node);
+    context.items = items_of(
+        collection_, first, groups_, context.runs,
+        [&](std::uint32_t run, std::uint32_t series) { return counts_for(node, run, series); });
     context.has_limit.resize(context.items.size());
     context.any_soak = std::ranges::any_of(
         node.runs, [&](std::uint32_t run) { return collection_.runs[run].soak.has_value(); });
@@ -129,6 +122,46 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
     });
     add_parts(context);
     node.checks.shrink_to_fit(); // of 10,000 nodes: a third of what they take
+}
+
+/// A device takes the memory of its failures with it; one in its place begins anew.
+std::vector<std::uint32_t> NodeJudge::runs_of_parts(const Node& node) const {
+    std::vector<std::uint32_t> runs = node.runs;
+    const auto started = [&](std::uint32_t run) { return collection_.runs[run].started_seconds; };
+    const double last = started(node.runs.back());
+    const double since = node.repair.empty() ? -1 : started(node.runs.front());
+    for (const auto& device : collection_.machines[node.machine].devices) {
+        const auto found = runs_with_.find(record::part_id(device));
+        if (found == runs_with_.end() || found->first.empty()) continue;
+        for (const auto run : found->second)
+            if (collection_.runs[run].campaign == node.campaign && started(run) < last &&
+                started(run) >= since && std::ranges::find(runs, run) == runs.end() &&
+                collection_.machines[collection_.runs[run].machine].id !=
+                    collection_.machines[node.machine].id)
+                runs.push_back(run);
+    }
+    std::ranges::stable_sort(runs, {}, started);
+    return runs;
+}
+
+std::optional<std::uint32_t> NodeJudge::counts_for(const Node& node, std::uint32_t run,
+                                                   std::uint32_t series) const {
+    const auto& now = collection_.machines[node.machine];
+    const auto& then = collection_.machines[collection_.runs[run].machine];
+    const auto& one = collection_.series[series];
+    const bool is_own = then.id == now.id;
+    const auto own = is_own ? std::optional{series} : std::nullopt;
+    if (!is_of_one_device(one)) return own;
+    const auto* const device = device_of(then, one);
+    const auto part = device == nullptr ? std::string{} : record::part_id(*device);
+    if (part.empty()) return own;
+    for (const auto& known : now.devices) {
+        if (record::part_id(known) != part) continue;
+        const auto place = record::words_of({.kind = known.kind, .index = known.index});
+        const auto found = series_at_.find({groups_[series], place});
+        return found == series_at_.end() ? std::nullopt : std::optional{found->second};
+    }
+    return std::nullopt;
 }
 
 bool NodeJudge::is_judged(std::string_view part) const {
@@ -328,7 +361,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
         for (auto* each : {&noise.fail, &noise.pass}) each->run = {.variance = 0, .degrees = 0};
     std::vector<double> started;
     if (is_shared)
-        for (const auto run : context.node.runs)
+        for (const auto run : context.runs)
             started.push_back(collection_.runs[run].started_seconds);
     const auto quiet = undisturbed(held.margins);
     const auto last = held.margins.back().run;
@@ -434,24 +467,6 @@ void NodeJudge::check_cases(Context& context) const {
         auto& check = context.find(cause, "case:" + collection_.series[item.series].benchmark);
         check.series = item.series;
         check.part = part;
-    }
-}
-
-void NodeJudge::waive(Context& context) const {
-    for (std::uint32_t i = 0; i < limits_.waivers.size(); ++i) {
-        const auto& waiver = limits_.waivers[i];
-        if (is_expired(waiver.expires, now_)) continue;
-        if (!waiver.machine.empty() && !is_serial_of(context.machine, waiver.machine)) continue;
-        for (auto& check : context.node.checks) {
-            if (check.waiver) continue;
-            const bool is_of_limit = !waiver.limit.empty() && check.id == waiver.limit;
-            if (!is_of_limit && to_string(check.cause) != waiver.cause) continue;
-            check.waiver = i;
-            check.waived = std::exchange(
-                check.cause, check.outcome < Outcome::warn ? Cause::waiver_unused : Cause::waived);
-            check.outcome = Outcome::warn;
-            check.action = Action::none;
-        }
     }
 }
 

@@ -40,6 +40,11 @@ std::vector<std::string> scope_of(const Judgement& judgement) {
         unfinished.push_back(plain(journal.parent_path().string(), longest_name));
     add_names<text::judge_scope::unfinished>(parts, unfinished);
 
+    std::size_t partial = 0;
+    for (const auto& node : judgement.nodes)
+        if (!node.runs.empty() && judgement.collection.runs[node.runs.back()].partial) ++partial;
+    if (partial > 0) parts.push_back(say_count<text::judge_scope::partial>(partial));
+
     std::size_t waived = 0;
     for (const auto& node : judgement.nodes)
         for (const auto& check : node.checks)

@@ -274,12 +274,12 @@ std::string parts_in_words(const Node& node) {
         const auto kind = part.part.substr(0, colon);
         const auto known = std::ranges::find_if(groups, [&](const auto& group) {
             return colon != std::string::npos && group.second == verdict &&
-                   group.first.starts_with(kind + ":");
+                   group.first.starts_with(fmt::format("{}:", kind));
         });
         if (known == groups.end())
             groups.emplace_back(part_name(part.part), verdict);
         else
-            known->first += "," + part.part.substr(colon + 1);
+            known->first += fmt::format(",{}", std::string_view{part.part}.substr(colon + 1));
     }
     std::vector<std::string> texts;
     for (const auto& [name, verdict] : groups)
@@ -303,8 +303,8 @@ std::string command_for(const Judgement& judgement, const Node& node,
     const auto suite =
         node.runs.empty() ? std::string{} : judgement.collection.runs[node.runs.back()].suite;
     // Of a run of single benchmarks there is no suite of this name.
-    std::string command =
-        "assay run " + (suite.empty() ? "acceptance" : plain(suite, 60)) + " --check";
+    auto command =
+        fmt::format("assay run {} --check", suite.empty() ? "acceptance" : plain(suite, 60));
     if (benchmarks.size() <= most)
         for (const auto& one : benchmarks)
             command += one.find_first_of("*?[") == std::string::npos

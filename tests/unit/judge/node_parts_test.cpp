@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -79,6 +80,44 @@ TEST(Node, HasAVerdictForEachPart) {
     EXPECT_EQ(judged(PartChoice::host).outcome, Outcome::pass);
     EXPECT_EQ(judged(PartChoice::host).nodes[0].required, 1U);
     EXPECT_EQ(judged(PartChoice::devices).nodes[0].required, 2U);
+}
+
+/// A run of a machine with one device, which reaches this rate.
+void run_with(test::CollectionMaker& maker, const std::string& machine, const std::string& uuid,
+              double hour, double value) {
+    const auto run = maker.run({.machine = machine});
+    auto& all = maker.collection();
+    all.runs[run].started_seconds = 3600 * hour;
+    auto& found = all.machines[all.runs[run].machine];
+    found.virtualization = "none";
+    found.devices = {{.kind = "cuda", .uuid = uuid, .name = "made up"}};
+    std::vector<double> replicas;
+    for (int k = -2; k <= 2; ++k) replicas.push_back(value * (1 + (0.002 * k)));
+    auto& seen = maker.observe(run, test::on_device(test::gemm("cuda", 1024), 0), replicas);
+    seen.between_replicas = 0.01;
+    seen.degrees = 6;
+    seen.events = 0;
+    seen.verified = true;
+}
+Outcome outcome_of(test::CollectionMaker& maker, const std::string& machine) {
+    const auto all =
+        judge(maker.collection(), {.limits = {of_products()}}, {.now = test::day_of_judgement})
+            .value();
+    for (const auto& node : all.nodes)
+        if (all.collection.machines[node.machine].id == machine) return node.outcome;
+    return Outcome::error;
+}
+
+TEST(Node, AFailureOfADeviceFollowsIt) {
+    test::CollectionMaker maker;
+    run_with(maker, "m-1", "GPU-bad", 1, 0.5e12);
+    run_with(maker, "m-1", "GPU-new", 2, 1.5e12);
+    EXPECT_EQ(outcome_of(maker, "m-1"), Outcome::pass); // another device in its place
+    run_with(maker, "m-2", "GPU-other", 1, 1.5e12);
+    EXPECT_EQ(outcome_of(maker, "m-2"), Outcome::pass);
+    run_with(maker, "m-2", "GPU-bad", 3, 1.5e12);
+    EXPECT_EQ(outcome_of(maker, "m-2"), Outcome::fail); // it has the one that failed elsewhere
+    EXPECT_EQ(outcome_of(maker, "m-1"), Outcome::pass);
 }
 
 } // namespace
