@@ -43,8 +43,11 @@ Cause real_cause(const Check& check) {
     return check.waived == Cause::none ? check.cause : check.waived;
 }
 
-std::string part_name(const std::string& part) {
-    return std::string{find_text("judge_part", part).value_or(part)};
+std::string part_in_words(const std::string& part, const std::string& verdict) {
+    if (part == "host") return say<text::judge::host_part>(verdict);
+    if (part == "devices") return say<text::judge::devices_part>(verdict);
+    if (part == "fabric") return say<text::judge::fabric_part>(verdict);
+    return say<text::judge::part>(plain(part, 200), verdict);
 }
 
 /// Is it a finding that is called by its cause? Others are called by what they look at.
@@ -277,13 +280,12 @@ std::string parts_in_words(const Node& node) {
                    group.first.starts_with(fmt::format("{}:", kind));
         });
         if (known == groups.end())
-            groups.emplace_back(part_name(part.part), verdict);
+            groups.emplace_back(part.part, verdict);
         else
             known->first += fmt::format(",{}", std::string_view{part.part}.substr(colon + 1));
     }
     std::vector<std::string> texts;
-    for (const auto& [name, verdict] : groups)
-        texts.push_back(say<text::judge::part>(plain(name, 200), verdict));
+    for (const auto& [name, verdict] : groups) texts.push_back(part_in_words(name, verdict));
     return join(texts);
 }
 
