@@ -52,11 +52,11 @@ void NodeJudge::check_parts(Context& context) const {
         for (auto& found : findings_of_parts(context.machine, collection_.runs[run].core_clock_hz,
                                              installed_hardware()))
             context.find(found.cause, std::move(found.id)).detail = std::move(found.detail);
-    // A driver that sees none of its maker's devices, which are there.
+    // A driver that is there and sees none of its devices. A card without one may be somebody else's (vfio).
     for (const auto& card : context.machine.pci) {
-        const std::string_view kind = card.vendor_id.ends_with("10de")   ? "cuda"
-                                      : card.vendor_id.ends_with("1002") ? "hip"
-                                                                         : "";
+        const std::string_view kind = card.driver == "nvidia"   ? "cuda"
+                                      : card.driver == "amdgpu" ? "hip"
+                                                                : "";
         if (card.kind != "accelerator" || kind.empty() || !is_judged("devices") ||
             std::ranges::find(context.machine.devices, kind, &record::Device::kind) !=
                 context.machine.devices.end())
