@@ -42,9 +42,9 @@ void add_pairs(Comparison& comparison, const std::vector<std::string>& inputs) {
     for (const auto& observation : collection->observations) {
         const auto& series = collection->series[observation.series];
         const double direction = series.higher_is_better ? 1 : -1;
-        for (const auto& [pair, value] : observation.replicas)
-            logs[name_of(series.benchmark, series.library, series.what)][pair][observation.run] =
-                direction * std::log(value);
+        for (const auto& replica : report::counted(observation))
+            logs[name_of(series.benchmark, series.library, series.what)][replica.index]
+                [observation.run] = direction * std::log(replica.value);
     }
     for (auto& [name, pairs] : logs) {
         double sum = 0;
