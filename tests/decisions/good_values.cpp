@@ -2,6 +2,7 @@
 
 #include "good_values.hpp"
 
+#include "roofline/sheet_bounds.hpp"
 #include "situation.hpp"
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 namespace assay::decisions {
 
 using datasheet::HardwareEntry;
-using harness::BoundBy;
 using record::Case;
 
 harness::Catalogue catalogue() {
@@ -23,19 +23,15 @@ harness::Catalogue catalogue() {
     for (const auto* module : {"host", "openblas", "onednn", "fftw", "cuda", "cublaslt", "cufft",
                                "nccl", "hip", "rocblas", "hipfft", "rccl"}) {
         harness::Manifest manifest{.module = module};
-        for (const auto& [id, bound] :
-             {std::pair{"peak.fma", BoundBy::vector_units},
-              std::pair{"peak.dot", BoundBy::matrix_units},
-              std::pair{"gemm.square", BoundBy::matrix_units},
-              std::pair{"memory.stream", BoundBy::memory},
-              std::pair{"stencil.heat3d", BoundBy::memory},
-              std::pair{"transfer.host", BoundBy::host_link},
-              std::pair{"transfer.peer", BoundBy::device_links},
-              std::pair{"collective.allreduce", BoundBy::device_links},
-              std::pair{"collective.allgather", BoundBy::device_links},
-              std::pair{"collective.reduce_scatter", BoundBy::device_links},
-              std::pair{"collective.alltoall", BoundBy::device_links}})
-            manifest.benchmarks.push_back({.id = id, .bound = bound});
+        const std::string_view name{module};
+        const bool on_host =
+            name == "host" || name == "openblas" || name == "onednn" || name == "fftw";
+        for (const auto* id :
+             {"peak.fma", "peak.dot", "gemm.square", "memory.stream", "stencil.heat3d",
+              "transfer.host", "transfer.peer", "collective.allreduce", "collective.allgather",
+              "collective.reduce_scatter", "collective.alltoall"})
+            manifest.benchmarks.push_back(
+                {.id = id, .bound = harness::declared_bound(id, on_host)});
         all.modules.push_back(std::move(manifest));
     }
     return all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cases with replicas that something else disturbed: which count, what the case is then, and what a run says of it.
+#include "counted.hpp"
 #include "record/check.hpp"
 #include "record/summary.hpp"
 
@@ -49,14 +50,6 @@ void use_cpu(Case& c, std::size_t replica, double share, const std::string& prog
     Values values{{"share", share}};
     if (!programs.empty()) values.push_back({"programs", programs});
     disturb(c.replicas[replica].telemetry, DisturbanceCode::foreign_cpu, values, "others ran");
-}
-
-double value_of(const Case& c) { return c.metrics.at(0).value.value_or(0); }
-
-std::vector<int> counted_indexes(const Case& c) {
-    std::vector<int> indexes;
-    for (const Replica* replica : counted(c)) indexes.push_back(replica->index);
-    return indexes;
 }
 
 TEST(Disturbed, ReplicasDoNotCountWhateverTheirValue) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules 2: what can slow which case, what a case is worth whose run ended early, and older files read again.
+#include "counted.hpp"
 #include "record/check.hpp"
 #include "record/convert.hpp"
 #include "record/noise.hpp"
@@ -67,14 +68,6 @@ Case on_host(const std::vector<double>& seconds, int rules = current_rules) {
 void disturb_all(Case& c, Code code) {
     for (Replica& replica : c.replicas)
         disturb(replica.telemetry, code, {{"share", 0.3}}, "something happened");
-}
-
-double value_of(const Case& c) { return c.metrics.at(0).value.value_or(0); }
-
-std::vector<int> counted_indexes(const Case& c) {
-    std::vector<int> indexes;
-    for (const Replica* replica : counted(c)) indexes.push_back(replica->index);
-    return indexes;
 }
 
 TEST(Influence, IsToldFromWhatFilesRecord) {
