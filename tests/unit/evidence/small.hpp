@@ -10,6 +10,7 @@
 #include "json/json.hpp"
 #include "record/convert.hpp"
 #include "support/sample_run.hpp"
+#include "support/small_case.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <filesystem>
@@ -33,11 +34,7 @@ inline record::Run small_run(const std::string& id = "20260131T123456Z-4f2a") {
     run.machine.identity.serials = {
         {.kind = "board", .where = "", .text = "SN-4711-0815", .keyed = ""}};
     run.cases.clear();
-    auto c = test::sample_case(test::sample_gemm("openblas", "fp64", 4.2e-3), 1);
-    for (int i = 0; i < 3; ++i)
-        c.replicas[static_cast<std::size_t>(i)] = test::sample_replica(i, 4.2e-3, 1, 8);
-    record::conclude(c, 3);
-    run.cases.push_back(std::move(c));
+    run.cases.push_back(test::small_case());
     return run;
 }
 

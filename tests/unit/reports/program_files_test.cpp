@@ -5,7 +5,7 @@
 #include "json/json.hpp"
 #include "program.hpp"
 #include "record/convert.hpp"
-#include "record/summary.hpp"
+#include "support/small_case.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -30,11 +30,7 @@ constexpr const char* limits = R"({"schema": "assay.limits/1", "name": "ours", "
 record::Run good_run() {
     auto run = test::sample_run();
     run.cases.clear();
-    auto c = test::sample_case(test::sample_gemm("openblas", "fp64", 4.2e-3), 1);
-    for (int i = 0; i < 3; ++i)
-        c.replicas[static_cast<std::size_t>(i)] = test::sample_replica(i, 4.2e-3, 1, 8);
-    record::conclude(c, 3);
-    run.cases.push_back(std::move(c));
+    run.cases.push_back(test::small_case());
     return run;
 }
 
