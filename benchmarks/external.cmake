@@ -40,5 +40,6 @@ set_target_properties(assay_external PROPERTIES POSITION_INDEPENDENT_CODE ON CXX
 assay_compile_together(assay_external)
 
 assay_module(external LINK assay_external)
+target_link_options(assay_module_external PRIVATE $<$<BOOL:${ASSAY_SANITIZE}>:-Wl,-z,undefs>) # clang's programs have the sanitizers
 target_sources(assay_module_external PRIVATE external/external.cpp)
 assay_describe_module(external)

@@ -9,11 +9,10 @@ endif()
 # Kernels that unit tests call as well as the module: compiled once, as the module is.
 function(assay_host_kernels name)
     add_library(assay_kernels_${name} OBJECT ${ARGN})
-    target_link_libraries(assay_kernels_${name} PRIVATE assay_counter assay_warnings assay_sanitizers
+    target_link_libraries(assay_kernels_${name} PRIVATE assay_counter assay_warnings assay_benchmark_sanitizers
         hwy::hwy $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX>)
     target_include_directories(assay_kernels_${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
-    target_compile_options(assay_kernels_${name} PRIVATE
-        $<IF:$<BOOL:${ASSAY_SANITIZE}>,-O1,-O3> -ffp-contract=off)
+    target_compile_options(assay_kernels_${name} PRIVATE ${assay_benchmark_optimisation} -ffp-contract=off)
     set_target_properties(assay_kernels_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()

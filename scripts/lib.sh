@@ -35,7 +35,6 @@ need_to_build() {
     need_header hwloc.h libhwloc-dev
     need_header xlsxwriter.h libxlsxwriter-dev
     need_header zlib.h zlib1g-dev # which that links
-    need_header sqlite3.h libsqlite3-dev
     need_header boost/math/distributions/students_t.hpp libboost-math-dev
     need_header hwy/highway.h libhwy-dev
     need_header dnnl.hpp libdnnl-dev
@@ -52,6 +51,7 @@ need_to_build() {
 need_to_test() {
     need_header gtest/gtest.h libgtest-dev
     need_header gmock/gmock.h libgmock-dev
+    need_header sqlite3.h libsqlite3-dev
     need_command chromium chromium
     need_command soffice libreoffice-calc-nogui # calculates workbooks; 52 packages, 82 MB to fetch, 260 MB on disk
     need_command fish fish # these two read their completion

@@ -118,6 +118,11 @@ Result<void> to_stdout(std::string_view text) {
 
 } // namespace
 
+bool is_plain(std::string_view text) {
+    constexpr std::size_t longest = 1000; // as the limit of plain()
+    return text.size() <= longest && printable_length(text) == text.size();
+}
+
 std::string plain(std::string_view text, std::size_t limit) {
     if (text.size() <= limit && printable_length(text) == text.size())
         return std::string{text}; // nearly always

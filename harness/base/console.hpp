@@ -18,6 +18,8 @@ namespace assay {
 /// hide text are gone, line breaks and tabs are blanks, broken bytes are U+FFFD. Cut at `limit`
 /// characters with an ellipsis.
 std::string plain(std::string_view text, std::size_t limit = 1000);
+/// Is it short and of printable ASCII, so that plain() is the same?
+bool is_plain(std::string_view text);
 /// The same of several lines, whole. Colours of paint() stay where the terminal has them; see use_ascii().
 std::string shown(std::string_view text, bool colour);
 

@@ -2,9 +2,9 @@
 #include "base/file.hpp"
 
 #include "base/text.hpp"
+#include "base/utc.hpp"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/file.h>
@@ -16,7 +16,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -170,7 +169,7 @@ std::string random_token(std::size_t bytes) {
 Result<void> make_folders(const std::filesystem::path& folder) {
     std::error_code error;
     if (folder.empty() || std::filesystem::is_directory(folder, error)) return {};
-    if (auto above = make_folders(folder.parent_path()); !above) return above;
+    ASSAY_TRY(make_folders(folder.parent_path()));
     if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
         return system_error("create", folder);
     flush_folder(folder.parent_path());
@@ -265,7 +264,7 @@ Layout layout() {
 }
 
 std::string utc_now() {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    return utc_of(seconds_now());
 }
 
 } // namespace assay

@@ -33,6 +33,30 @@ inline tl::unexpected<Error> fail(std::string message, Fault fault = Fault::usag
     return tl::unexpected<Error>{Error{.message = std::move(message), .fault = fault}};
 }
 
+/// What hands an error on to the caller:
+///
+///     ASSAY_TRY(auto text, read_file(path)); // `text` is the value
+///     ASSAY_TRY(write_file(path, text));     // there is no value, or it does not matter
+///
+/// The first is two statements: it stands in braces. In the second, commas stand in parentheses.
+#define ASSAY_TRY(first, ...)                                                                      \
+    ASSAY_TRY_CHOICE(__VA_OPT__(, ) ASSAY_TRY_VALUE, ASSAY_TRY_VOID, )(first, __VA_ARGS__)
+#define ASSAY_TRY_CHOICE(...) ASSAY_TRY_SECOND(__VA_ARGS__)
+#define ASSAY_TRY_SECOND(a, b, ...) b
+#define ASSAY_TRY_VOID(expression, ...)                                                            \
+    do {                                                                                           \
+        if (auto&& outcome_ = expression; !outcome_)                                               \
+            return tl::unexpected{std::forward<decltype(outcome_)>(outcome_).error()};             \
+    } while (false)
+#define ASSAY_TRY_VALUE(declaration, ...)                                                          \
+    ASSAY_TRY_NAMED(ASSAY_TRY_NAME(outcome_, __LINE__), declaration, __VA_ARGS__)
+#define ASSAY_TRY_NAMED(tried, declaration, ...)                                                   \
+    auto&& tried = __VA_ARGS__;                                                                    \
+    if (!tried) return tl::unexpected{std::forward<decltype(tried)>(tried).error()};               \
+    declaration = *std::forward<decltype(tried)>(tried)
+#define ASSAY_TRY_NAME(name, line) ASSAY_TRY_PASTED(name, line)
+#define ASSAY_TRY_PASTED(name, line) name##line
+
 /// The exit codes of both programs; the README and `--help` print them.
 enum class ExitCode : std::uint8_t {
     done = 0,         // ok, unstable, skipped; or a verdict PASS

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/utc.hpp"
 
+#include <fmt/chrono.h>
+
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <system_error>
 
 namespace assay {
@@ -56,6 +61,25 @@ std::optional<double> seconds_of(std::string_view utc) {
     const auto of_day = seconds_of_day(utc);
     if (!of_day || utc != "Z") return {};
     return seconds + *of_day;
+}
+
+std::string utc_of(double seconds) {
+    constexpr double latest = 253402300799.0; // year 9999
+    const double known = std::isfinite(seconds) ? std::clamp(seconds, 0.0, latest) : 0;
+    const std::chrono::sys_seconds time{
+        std::chrono::seconds{static_cast<std::int64_t>(std::floor(known))}};
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", time);
+}
+
+double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+bool is_over(std::string_view utc, double now) {
+    constexpr double day = 86400; // seconds
+    const auto first = seconds_of(utc);
+    return first && now >= *first + day;
 }
 
 } // namespace assay

@@ -5,11 +5,18 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace assay {
 
 /// Seconds since 1970 of "2026-01-31T12:34:56Z", also with a fraction, or of a date alone.
 std::optional<double> seconds_of(std::string_view utc);
+/// "2026-01-31T12:34:56Z" of seconds since 1970; of a number that is none, or beyond year 9999, the nearest such time.
+std::string utc_of(double seconds);
+/// By the clock, seconds since 1970.
+double seconds_now();
+/// Is the day of `utc` over at `now`? Never where it is no date.
+bool is_over(std::string_view utc, double now);
 
 } // namespace assay

@@ -183,14 +183,13 @@ Result<std::vector<Entry>> find_entries(const harness::Catalogue& catalogue,
         return fail("name a benchmark, as in `assay describe gemm.square`, or use --all");
     std::vector<Entry> entries;
     for (const auto& text : what) {
-        const auto selector = harness::Selector::parse(text);
-        if (!selector) return tl::unexpected{selector.error()};
+        ASSAY_TRY(const auto selector, harness::Selector::parse(text));
         const auto before = entries.size();
         for (const auto& id :
              harness::benchmark_ids(catalogue)) // one id after the other, all libraries
             for (const auto& module : catalogue.modules)
                 for (const auto& benchmark : module.benchmarks)
-                    if (benchmark.id == id && selector->matches(module, benchmark))
+                    if (benchmark.id == id && selector.matches(module, benchmark))
                         entries.push_back({&module, &benchmark});
         if (entries.size() == before)
             return tl::unexpected{harness::no_such_benchmark(catalogue, text)};

@@ -2,6 +2,7 @@
 #include "cli/devices.hpp"
 
 #include "datasheet/hardware.hpp"
+#include "json/codec.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
@@ -91,35 +92,27 @@ std::vector<std::string> complaint_sentences(const DeviceState& state) {
     return sentences;
 }
 
-json::Value number(const std::optional<double>& value) {
-    return value ? json::Value(*value) : json::Value(nullptr);
-}
-template <class T>
-json::Value plain(const std::optional<T>& value) {
-    return value ? json::Value(*value) : json::Value(nullptr);
-}
-
 json::Value state_json(const DeviceState& state) {
     const auto& now = state.readings;
     return {{"index", state.device.index},
             {"uuid", state.device.uuid},
-            {"clock_hz", number(now.clock_hz)},
-            {"memory_clock_hz", number(now.memory_clock_hz)},
-            {"power_watts", number(now.power_watts)},
-            {"temperature_celsius", number(now.temperature_celsius)},
-            {"memory_temperature_celsius", number(now.memory_temperature_celsius)},
-            {"throttles", plain(now.throttles)},
-            {"pcie_generation", plain(now.pcie_generation)},
-            {"pcie_generation_max", plain(state.health.pcie_generation_max)},
-            {"pcie_width", plain(now.pcie_width)},
-            {"pcie_width_max", plain(state.health.pcie_width_max)},
-            {"pcie_replays", plain(state.counters.pcie_replays)},
-            {"ecc_corrected", plain(state.counters.ecc_corrected)},
-            {"ecc_uncorrected", plain(state.counters.ecc_uncorrected)},
-            {"remapping_pending", plain(state.health.remapping_pending)},
-            {"remapping_failed", plain(state.health.remapping_failed)},
-            {"persistence", plain(state.health.persistence)},
-            {"processes", plain(state.processes)},
+            {"clock_hz", json::encode(now.clock_hz)},
+            {"memory_clock_hz", json::encode(now.memory_clock_hz)},
+            {"power_watts", json::encode(now.power_watts)},
+            {"temperature_celsius", json::encode(now.temperature_celsius)},
+            {"memory_temperature_celsius", json::encode(now.memory_temperature_celsius)},
+            {"throttles", json::encode(now.throttles)},
+            {"pcie_generation", json::encode(now.pcie_generation)},
+            {"pcie_generation_max", json::encode(state.health.pcie_generation_max)},
+            {"pcie_width", json::encode(now.pcie_width)},
+            {"pcie_width_max", json::encode(state.health.pcie_width_max)},
+            {"pcie_replays", json::encode(state.counters.pcie_replays)},
+            {"ecc_corrected", json::encode(state.counters.ecc_corrected)},
+            {"ecc_uncorrected", json::encode(state.counters.ecc_uncorrected)},
+            {"remapping_pending", json::encode(state.health.remapping_pending)},
+            {"remapping_failed", json::encode(state.health.remapping_failed)},
+            {"persistence", json::encode(state.health.persistence)},
+            {"processes", json::encode(state.processes)},
             {"complaints", complaint_sentences(state)}};
 }
 

@@ -2,16 +2,13 @@
 #include "cli/catalogue.hpp"
 #include "cli/console.hpp"
 #include "cli/devices.hpp"
-#include "cli/noise.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/advice.hpp"
 #include "doctor/availability.hpp"
-#include "doctor/noise.hpp"
 #include "doctor/versions.hpp"
-#include "json/json.hpp"
+#include "json/codec.hpp"
 #include "machine/devices.hpp"
 #include "machine/inventory.hpp"
-#include "machine/topology.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
 #include "registry/catalogue.hpp"
@@ -22,10 +19,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,25 +33,7 @@ struct Diagnosis {
     std::vector<harness::ModuleState> modules;
     std::vector<Error> problems;
     std::vector<machine::Finding> findings;
-    std::optional<harness::NoiseProfile> noise;
 };
-
-/// A line of progress on a terminal; elsewhere, a note that it takes a while.
-harness::NoiseProfile watch_noise(const record::Machine& machine, double seconds) {
-    const auto terminal = terminal_of(STDERR_FILENO);
-    if (!terminal.present) print_error(fmt::format("measuring noise for {:g} s\n", seconds));
-    const auto show = [&](double share) {
-        if (terminal.present)
-            overwrite_line(fmt::format("measuring noise: {:.0f}%, {} left", 100 * share,
-                                       clock_text(seconds * (1 - share))));
-    };
-    const double caches = machine::fact(machine, "cache.last_level");
-    auto profile = harness::profile_noise(
-        machine::choose_cpus(std::max(machine.usable_cores.value_or(1), 1)), seconds,
-        std::isfinite(caches) ? static_cast<std::int64_t>(caches) : 0, show);
-    if (terminal.present) overwrite_line("");
-    return profile;
-}
 
 /// That the module for devices was built with, as it says itself.
 std::string cuda_runtime(const std::vector<harness::ModuleState>& modules) {
@@ -67,7 +43,7 @@ std::string cuda_runtime(const std::vector<harness::ModuleState>& modules) {
     return {};
 }
 
-Diagnosis diagnose(const Options& options) {
+Diagnosis diagnose() {
     const auto catalogue = full_catalogue();
     Diagnosis found;
     found.machine = machine::inspect({.results = "results"});
@@ -83,7 +59,6 @@ Diagnosis diagnose(const Options& options) {
     else
         found.problems.push_back(known.error());
     harness::rank(found.findings);
-    if (options.noise) found.noise = watch_noise(found.machine, options.noise_seconds);
     return found;
 }
 
@@ -220,10 +195,6 @@ std::string diagnosis_as_text(const Diagnosis& found) {
     if (found.modules.empty())
         page.line("none", "no module found; ASSAY_MODULE_PATH lists folders to search");
     for (const auto& problem : found.problems) page.line("problem", problem.message);
-    if (found.noise) {
-        page.heading("Noise");
-        for (const auto& [name, text] : noise_lines(*found.noise)) page.line(name, text);
-    }
     page.heading("Advice");
     for (const auto& finding : found.findings)
         page.line(machine::to_string(finding.severity), sentence(finding));
@@ -244,18 +215,12 @@ std::string diagnosis_as_json(const Diagnosis& found) {
     for (const auto& device : found.devices.devices)
         std::ranges::move(machine::complaints(device), std::back_inserter(all));
     harness::rank(all);
-    for (const auto& finding : all)
-        document["findings"].push_back({{"code", finding.code},
-                                        {"severity", machine::to_string(finding.severity)},
-                                        {"where", finding.where},
-                                        {"what", finding.what},
-                                        {"action", finding.action}});
+    document["findings"] = json::encode(all);
     for (const auto& module : found.modules)
         document["modules"].push_back({{"module", module.module},
                                        {"available", module.problem.empty()},
                                        {"reason", module.problem},
                                        {"facts", record::to_json(module.facts)}});
-    if (found.noise) document["noise"] = noise_json(*found.noise);
     for (const auto& problem : found.problems) document["problems"].push_back(problem.message);
     return json::to_text(document);
 }
@@ -263,7 +228,7 @@ std::string diagnosis_as_json(const Diagnosis& found) {
 } // namespace
 
 ExitCode doctor(const Options& options) {
-    const auto found = diagnose(options);
+    const auto found = diagnose();
     if (options.json)
         print_json(diagnosis_as_json(found));
     else

@@ -136,9 +136,8 @@ void add_request(CLI::App& verb, Options& o) {
                 "--interleave", o.interleave,
                 "A variant to compare; give at least two. Each case alternates between variants "
                 "in the order A B B A, and results are compared pair by pair. KEY is an "
-                "environment variable in capitals, library, governor, image (root folder or "
-                ".sif) or via (a command that starts the worker); put a value with a comma in "
-                "double quotes")
+                "environment variable in capitals, library or via (a command that starts the "
+                "worker); put a value with a comma in double quotes")
             ->type_name("LABEL:[KEY=VALUE,...]")
             ->allow_extra_args(false);
     verb.add_option_function<int>(
@@ -346,16 +345,6 @@ void add_plan(CLI::App& verb, Options& o) {
                   "List every case, and those that cannot run here with the reason");
     add_sweep(verb, o.nodes, o.node_price, CLI::Range(1, 1'000'000), CLI::Range(0.0, 1e9));
 }
-void add_doctor(CLI::App& verb, Options& o) {
-    auto* noise = verb.add_flag("--noise", o.noise,
-                                "Also measure the noise of this machine, and which intervals to "
-                                "expect; keeps every core busy");
-    verb.add_option("--seconds", o.noise_seconds, "Duration of --noise")
-        ->type_name("N")
-        ->check(CLI::Range(0.1, 3600.0))
-        ->needs(noise)
-        ->capture_default_str();
-}
 void add_describe(CLI::App& verb, Options& o) {
     verb.add_option("id", o.what, "Benchmarks, or patterns: gemm.square, 'memory.*'")
         ->type_name("ID");
@@ -372,7 +361,7 @@ void add_manifest(CLI::App& verb, Options& o) {
 
 constexpr std::array<VerbDefinition, 6> verbs{{
     {"doctor", Verb::doctor, "Show what this machine is, what can run on it, and what to improve",
-     "assay doctor\n  assay doctor --noise", &add_doctor},
+     "assay doctor", [](CLI::App& /*verb*/, Options& /*o*/) {}},
     {"list", Verb::list, "List every benchmark and the question it answers",
      "assay list\n  assay list --suites", &add_list},
     {"describe", Verb::describe, "Explain a benchmark: method, caveats, parameters",
@@ -381,7 +370,7 @@ constexpr std::array<VerbDefinition, 6> verbs{{
      "assay plan quick --only gemm\n  assay plan acceptance --nodes 1000 --price 24\n  assay plan "
      "standard --exclude fft --only 'gemm.square "
      "size=1Ki..,memory'\n  assay plan gemm.square --interleave 'a:' --interleave 'b: "
-     "governor=powersave'",
+     "OMP_WAIT_POLICY=active'",
      &add_plan},
     {"run", Verb::run, "Measure, and write a result file and a report",
      "assay run quick --out results\n  assay run 'gemm.*' --set gemm.square.size=2048,4096 "

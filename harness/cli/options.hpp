@@ -75,8 +75,6 @@ struct Options {
     bool install = false;                     ///< of describe: say what its programs need
     bool yes = false;                         ///< and install it
     std::vector<std::string> allowed_devices; ///< whose data may be lost
-    bool noise = false;
-    double noise_seconds = 10;
 };
 
 /// Options; or, without them, what to print and the exit code (help, version, errors).

@@ -265,15 +265,13 @@ Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const
                                        .machine = machine::inspect({.core_clock = false})};
     if (!options.load.empty()) return harness::beside(catalogue, request, options.load);
     if (!alone) {
-        const auto variants = harness::parse_variants(options.interleave);
-        if (!variants) return tl::unexpected{variants.error()};
-        return harness::interleave(catalogue, request, *variants);
+        ASSAY_TRY(const auto variants, harness::parse_variants(options.interleave));
+        return harness::interleave(catalogue, request, variants);
     }
-    auto plan = harness::make_plan(catalogue, request);
-    if (!plan) return tl::unexpected{plan.error()};
-    return harness::Interleaving{.runs = {{.plan = *plan}},
-                                 .expected_seconds = plan->expected_seconds,
-                                 .notes = std::move(plan->notes)};
+    ASSAY_TRY(auto plan, harness::make_plan(catalogue, request));
+    return harness::Interleaving{.runs = {{.plan = plan}},
+                                 .expected_seconds = plan.expected_seconds,
+                                 .notes = std::move(plan.notes)};
 }
 
 void show_plan(const harness::Interleaving& turns, const Options& options) {

@@ -16,9 +16,9 @@
 namespace assay::cli {
 
 /// Verbs of assay-report, which people may type after `assay` as well.
-inline constexpr std::array<std::string_view, 16> report_verbs{
+inline constexpr std::array<std::string_view, 15> report_verbs{
     "report",  "check", "fleet",   "limits",  "offers", "cost",   "capacity", "catalog",
-    "compare", "diff",  "history", "predict", "import", "export", "verify",   "ledger"};
+    "compare", "diff",  "history", "predict", "import", "export", "verify"};
 /// Replaces this program by assay-report in the same folder, with the same arguments. Returns only if
 /// that fails.
 ExitCode hand_over(const std::vector<std::string>& arguments);

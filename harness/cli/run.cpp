@@ -55,13 +55,10 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
 /// Before anything is measured; a suite with stages keeps it in its record, for the verdict.
 Result<void> check_machine(const Options& options, const harness::Plan& plan) {
     if (!options.watch_preemption.empty())
-        if (const auto watch = harness::PreemptionWatch::check(options.watch_preemption); !watch)
-            return watch;
+        ASSAY_TRY(harness::PreemptionWatch::check(options.watch_preemption));
     if (options.expect.empty()) return {};
     if (plan.has_stages) {
-        for (const auto& expectation : options.expect)
-            if (const auto known = record::unmet({}, expectation); !known)
-                return tl::unexpected{known.error()};
+        for (const auto& expectation : options.expect) ASSAY_TRY(record::unmet({}, expectation));
         return {};
     }
     return record::check_expectations(machine::inspect({.core_clock = false}), options.expect);

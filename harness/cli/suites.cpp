@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,10 +23,9 @@ struct Row {
 
 Result<Row> row_of(const harness::Catalogue& catalogue, const record::Machine& machine,
                    const std::string& name) {
-    auto suite = harness::read_suite(harness::find_suite(name));
-    if (!suite) return tl::unexpected{suite.error()};
+    ASSAY_TRY(auto suite, harness::read_suite(harness::find_suite(name)));
     auto plan = harness::make_plan(catalogue, {.what = {name}, .machine = machine});
-    return Row{.suite = std::move(*suite),
+    return Row{.suite = std::move(suite),
                .plan = plan ? std::move(*plan) : harness::Plan{.notes = {plan.error().message}}};
 }
 

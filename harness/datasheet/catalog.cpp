@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 
@@ -70,11 +69,6 @@ const Entry* by_id(const std::vector<Entry>& entries, std::string_view id) {
 }
 
 } // namespace
-
-std::string_view to_string(Kind kind) {
-    constexpr std::array names{"instance", "processor", "accelerator", "network_card"};
-    return names.at(static_cast<std::size_t>(kind));
-}
 
 std::vector<CatalogEntry> entries_of(const Hardware& hardware, std::optional<Kind> kind) {
     std::vector<CatalogEntry> all;

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "datasheet/hardware.hpp"
 
@@ -16,10 +17,9 @@
 
 namespace assay::datasheet {
 
-enum class Kind : std::uint8_t { instance, processor, accelerator, network_card };
+ASSAY_ENUM(Kind, instance, processor, accelerator, network_card)
 inline constexpr std::array kinds{Kind::instance, Kind::processor, Kind::accelerator,
                                   Kind::network_card};
-std::string_view to_string(Kind kind);
 
 /// Refers to the hardware it is of.
 struct CatalogEntry {

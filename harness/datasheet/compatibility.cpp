@@ -6,8 +6,6 @@
 #include "base/quantity.hpp"
 #include "json/fields.hpp"
 
-#include <utility>
-
 namespace assay::datasheet {
 namespace {
 
@@ -23,11 +21,9 @@ Version version(const json::Object& row, std::string_view key) {
 
 Result<Compatibility> parse_compatibility(std::string_view text, std::string_view source,
                                           const json::Value& schema) {
-    const auto value = json::parse(text, source);
-    if (!value) return tl::unexpected{value.error()};
-    if (auto checked = json::check_schema(*value, schema, source); !checked)
-        return tl::unexpected{std::move(checked).error()};
-    json::Document document{*value, source};
+    ASSAY_TRY(const auto value, json::parse(text, source));
+    ASSAY_TRY(json::check_schema(value, schema, source));
+    json::Document document{value, source};
     Compatibility found;
     document.root().each("toolkits", [&](const json::Object& row) {
         auto& one = found.toolkits.emplace_back();
@@ -43,18 +39,16 @@ Result<Compatibility> parse_compatibility(std::string_view text, std::string_vie
         one.last_driver = version(row, "last_driver");
         row.read("source", one.source);
     });
-    if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
+    ASSAY_TRY(document.result());
     return found;
 }
 
 Result<Compatibility> read_compatibility() {
     const auto share = layout().share;
     const auto file = share / "compatibility" / "nvidia.json";
-    const auto schema = json::read_file(share / "schema" / "compatibility.json");
-    if (!schema) return tl::unexpected{schema.error()};
-    const auto text = read_whole(file, json::Limits{}.bytes);
-    if (!text) return tl::unexpected{text.error()};
-    return parse_compatibility(*text, file.string(), *schema);
+    ASSAY_TRY(const auto schema, json::read_file(share / "schema" / "compatibility.json"));
+    ASSAY_TRY(const auto text, read_whole(file, json::Limits{}.bytes));
+    return parse_compatibility(text, file.string(), schema);
 }
 
 } // namespace assay::datasheet

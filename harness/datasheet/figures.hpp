@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::datasheet {
@@ -49,5 +50,7 @@ struct Sheet {
     std::string note;
     std::string file; ///< the last that says something of it
 };
+/// `name`, with the source of a figure in brackets where the files say it.
+std::string with_origin(const std::string& name, const Sheet& sheet, std::string_view path);
 
 } // namespace assay::datasheet

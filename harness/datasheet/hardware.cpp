@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "datasheet/hardware.hpp"
 
+#include "base/fields.hpp"
 #include "base/file.hpp"
 #include "base/nearest.hpp"
 #include "base/utc.hpp"
@@ -13,6 +14,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -24,12 +26,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct EngineName {
-    const char* name;
-    Engine engine;
-};
-constexpr std::array engines{EngineName{"vector", Engine::vector},
-                             EngineName{"tensor", Engine::tensor}};
+// Where files have what is computed with; a dot leads into an object.
+ASSAY_FIELDS(Arithmetic, vector, tensor)
+ASSAY_FIELDS(HardwareEntry, name, names, architecture, form_factor, compute_capability,
+             multiprocessors, (record.vector_clock_hz, "clock.vector"),
+             (record.tensor_clock_hz, "clock.tensor"), (record.peaks.vector, "peaks.vector"),
+             (record.peaks.tensor, "peaks.tensor"), (record.sparse, "peaks.sparse"),
+             (record.memory_bytes, "memory.bytes"), (record.memory_bandwidth, "memory.bandwidth"),
+             (record.memory_bus_bits, "memory.bus_bits"), (record.memory_clock_hz, "memory.clock"),
+             (record.l2_bytes, "memory.l2_bytes"), (record.pcie_generation, "pcie.generation"),
+             (record.pcie_lanes, "pcie.lanes"), (record.nvlink_bandwidth, "nvlink.bandwidth"),
+             (record.nvlink_bridge, "nvlink.bridge"), (record.host_link, "host_link.kind"),
+             (record.host_link_bandwidth, "host_link.bandwidth"), power)
+ASSAY_FIELDS(Microarchitecture, name, vendor, rates)
+ASSAY_FIELDS(ProcessorEntry, name, names, microarchitecture, needs, lacks, cores,
+             (record.boost_clock_hz, "clock.boost"), (record.memory_channels, "memory.channels"),
+             (record.memory_transfer_rate, "memory.transfer_rate"))
+ASSAY_FIELDS(NetworkCardEntry, name, pci, (record.pcie_generation, "pcie.generation"),
+             (record.pcie_lanes, "pcie.lanes"))
+ASSAY_FIELDS(InstanceEntry, provider, type, vcpus, cores, threads_per_core, memory_gib, cpu, gpu,
+             gpus, gpu_memory_gb)
+
+template <class T>
+void read(const json::Object& object, std::string_view key, T& out) {
+    object.read(key, out);
+}
+template <class T>
+void read(const json::Object& object, std::string_view key,
+          std::map<std::string, T, std::less<>>& out) {
+    const auto inner = object.object(key);
+    for (const auto& item : inner.value().items()) read(inner, item.key(), out[item.key()]);
+}
+/// What the file does not have stays.
+template <class T>
+void read_if(const json::Object& object, std::string_view path, T& out) {
+    const auto dot = path.find('.');
+    const auto key = path.substr(0, dot);
+    if (!object.has(key)) return;
+    if (dot == path.npos)
+        read(object, key, out);
+    else
+        read_if(object.object(key), path.substr(dot + 1), out);
+}
+template <class Entry>
+void read_fields(const json::Object& object, Entry& entry) {
+    each_field([&](const char* path, auto& member) { read_if(object, path, member); }, entry);
+}
 
 /// Exceptions of an accelerator from the rates of its compute capability.
 struct Exception {
@@ -50,20 +92,17 @@ public:
         sources_.clear();
         for (const auto& item : root.object("sources").value().items())
             sources_.emplace(item.key(), item.value().get<std::string>());
-        if (root.has("accelerators"))
-            root.each("accelerators", [&](const json::Object& item) { accelerator(item); });
-        if (root.has("rates")) root.each("rates", [&](const json::Object& item) { rates(item); });
-        if (root.has("microarchitectures"))
-            root.each("microarchitectures",
-                      [&](const json::Object& item) { microarchitecture(item); });
-        if (root.has("processors"))
-            root.each("processors", [&](const json::Object& item) { processor(item); });
-        if (root.has("network_cards"))
-            root.each("network_cards", [&](const json::Object& item) { network_card(item); });
-        if (root.has("providers"))
-            root.each("providers", [&](const json::Object& item) { provider(item); });
-        if (root.has("instances"))
-            root.each("instances", [&](const json::Object& item) { instance(item); });
+        const auto each = [&](std::string_view key, void (Reading::*read)(const json::Object&)) {
+            if (root.has(key))
+                root.each(key, [&](const json::Object& item) { (this->*read)(item); });
+        };
+        each("accelerators", &Reading::accelerator);
+        each("rates", &Reading::rates);
+        each("microarchitectures", &Reading::microarchitecture);
+        each("processors", &Reading::processor);
+        each("network_cards", &Reading::network_card);
+        each("providers", &Reading::provider);
+        each("instances", &Reading::instance);
     }
 
     Result<Hardware> result() {
@@ -90,24 +129,13 @@ public:
     }
 
 private:
-    static void by_precision(const json::Object& values, ByPrecision& out) {
-        for (const auto& item : values.value().items()) values.read(item.key(), out[item.key()]);
-    }
-    static void by_precision(const json::Object& object, Arithmetic& out) {
-        for (const auto& [name, engine] : engines)
-            if (object.has(name)) by_precision(object.object(name), out.of(engine));
-    }
-
-    void exceptions(const json::Object& object, std::size_t entry) {
-        for (const auto& [name, engine] : engines) {
-            if (!object.has(name)) continue;
-            const auto values = object.object(name);
-            for (const auto& item : values.value().items()) {
-                Exception exception{
-                    .entry = entry, .engine = engine, .precision = item.key(), .rate = {}};
-                values.read(item.key(), exception.rate);
-                exceptions_.push_back(std::move(exception));
-            }
+    void exceptions(const json::Object& rates, std::size_t entry) {
+        for (const auto engine : {Engine::vector, Engine::tensor}) {
+            std::map<std::string, std::optional<double>, std::less<>> known;
+            read_if(rates, engine == Engine::vector ? "vector" : "tensor", known);
+            for (auto& [precision, rate] : known)
+                exceptions_.push_back(
+                    {.entry = entry, .engine = engine, .precision = precision, .rate = rate});
         }
     }
 
@@ -116,55 +144,43 @@ private:
         object.read("compute_capability", capability);
         const auto [entry, is_new] = rates_.try_emplace(capability);
         if (!is_new) return object.problem("compute_capability", "occurs twice");
-        by_precision(object, entry->second);
+        read_fields(object, entry->second);
         if (object.has("nvlink")) object.read("nvlink", links_[capability]);
         origins(object);
     }
 
-    /// The entry of that id where a file is laid over others, or a new one.
+    static std::string text(const json::Object& object, std::string_view key) {
+        std::string found;
+        object.read(key, found);
+        return found;
+    }
+
+    /// The entry of that id where a file is laid over others, or a new one, which must have some keys.
     template <class Entry>
-    Entry& entry_of(std::vector<Entry>& entries, const std::string& id) {
+    Entry& entry_of(const json::Object& object, const std::string& id, std::vector<Entry>& entries,
+                    std::initializer_list<std::string_view> needed = {}) {
         const auto known = is_laid_over_
                                ? std::ranges::find(entries, id, [](auto& e) { return e.sheet.id; })
                                : entries.end();
         is_new_ = known == entries.end();
         auto& entry = is_new_ ? entries.emplace_back() : *known;
         entry.sheet.id = id;
+        for (const auto key : needed)
+            if (is_new_ && !object.has(key)) text(object, key); // says that it is missing
+        read_fields(object, entry);
+        if constexpr (requires { entry.id; }) entry.id = id;
+        if constexpr (requires { entry.name; }) entry.sheet.name = entry.name;
+        if constexpr (requires { entry.names; }) entry.sheet.names = entry.names;
+        sheet(object, entry.sheet);
         return entry;
-    }
-    /// What a new entry must have, and one that is laid over may have.
-    template <class T>
-    void take(const json::Object& object, std::string_view key, T& out) const {
-        if (is_new_ || object.has(key)) object.read(key, out);
     }
 
     void accelerator(const json::Object& object) {
-        std::string id;
-        object.read("id", id);
-        auto& entry = entry_of(hardware_.entries, id);
-        entry.id = id;
-        take(object, "name", entry.name);
-        object.read_if("names", entry.names);
-        take(object, "architecture", entry.architecture);
-        take(object, "form_factor", entry.form_factor);
-        object.read_if("compute_capability", entry.compute_capability);
-        object.read_if("multiprocessors", entry.multiprocessors);
-        if (object.has("clock")) {
-            object.object("clock").read_if("vector", entry.vector_clock_hz);
-            object.object("clock").read_if("tensor", entry.tensor_clock_hz);
-        }
-        if (object.has("peaks")) {
-            by_precision(object.object("peaks"), entry.peaks);
-            if (object.object("peaks").has("sparse"))
-                by_precision(object.object("peaks").object("sparse"), entry.sparse);
-        }
+        const auto& entry = entry_of(object, text(object, "id"), hardware_.entries,
+                                     {"name", "architecture", "form_factor"});
         if (object.has("rates"))
             exceptions(object.object("rates"),
                        static_cast<std::size_t>(&entry - hardware_.entries.data()));
-        if (object.has("memory")) memory(object.object("memory"), entry);
-        links(object, entry);
-        object.read_if("power", entry.power);
-        sheet(object, entry);
         if (!is_new_) return;
         for (const auto& name : entry.names)
             if (!ids_.insert(fmt::format("{} {:.0f}", name, entry.memory_bytes.value_or(0))).second)
@@ -173,15 +189,8 @@ private:
     }
 
     void microarchitecture(const json::Object& object) {
-        is_new_ = true;
-        Microarchitecture core;
-        object.read("id", core.id);
-        object.read("name", core.name);
-        object.read("vendor", core.vendor);
-        const auto rates = object.object("rates");
-        for (const auto& item : rates.value().items())
-            by_precision(rates.object(item.key()), core.rates[item.key()]);
-        sheet(object, core);
+        std::vector<Microarchitecture> one;
+        const auto& core = entry_of(object, text(object, "id"), one);
         if (const auto [known, is_new] = cores_.try_emplace(core.id, core); is_laid_over_)
             known->second = core;
         else if (!is_new)
@@ -189,40 +198,16 @@ private:
     }
 
     void processor(const json::Object& object) {
-        std::string id;
-        object.read("id", id);
-        auto& entry = entry_of(hardware_.processors, id);
-        entry.id = id;
-        take(object, "name", entry.name);
-        object.read_if("names", entry.names);
-        take(object, "microarchitecture", entry.microarchitecture);
-        object.read_if("needs", entry.needs);
-        object.read_if("lacks", entry.lacks);
-        object.read_if("cores", entry.cores);
-        if (object.has("clock")) object.object("clock").read_if("boost", entry.boost_clock_hz);
-        if (object.has("memory")) {
-            object.object("memory").read_if("channels", entry.memory_channels);
-            object.object("memory").read_if("transfer_rate", entry.memory_transfer_rate);
-        }
-        sheet(object, entry);
+        entry_of(object, text(object, "id"), hardware_.processors, {"name", "microarchitecture"});
     }
 
     void network_card(const json::Object& object) {
-        std::string id;
-        object.read("id", id);
-        auto& entry = entry_of(hardware_.network_cards, id);
-        entry.id = id;
-        take(object, "name", entry.name);
-        take(object, "pci", entry.pci);
+        auto& entry =
+            entry_of(object, text(object, "id"), hardware_.network_cards, {"name", "pci"});
         constexpr double bytes_of_gigabit = 1e9 / 8;
         std::optional<double> gigabits;
         object.read_if("port_gbps", gigabits);
         if (gigabits) entry.port_bandwidth = *gigabits * bytes_of_gigabit;
-        if (object.has("pcie")) {
-            object.object("pcie").read_if("generation", entry.pcie_generation);
-            object.object("pcie").read_if("lanes", entry.pcie_lanes);
-        }
-        sheet(object, entry);
         if (!is_new_) return;
         for (const auto& ids : entry.pci)
             if (!ids_.insert(ids).second)
@@ -230,8 +215,7 @@ private:
     }
 
     void provider(const json::Object& object) {
-        std::string id;
-        object.read("id", id);
+        const auto id = text(object, "id");
         auto known = std::ranges::find(hardware_.providers, id, &Provider::id);
         if (known == hardware_.providers.end())
             known = hardware_.providers.insert(known, {.id = id, .name = id, .aliases = {}});
@@ -242,45 +226,9 @@ private:
     }
 
     void instance(const json::Object& object) {
-        std::string provider;
-        std::string type;
-        object.read("provider", provider);
-        object.read("type", type);
-        auto& entry = entry_of(hardware_.instances, provider + '/' + type);
-        entry.provider = provider;
-        entry.type = type;
-        object.read_if("vcpus", entry.vcpus);
-        object.read_if("cores", entry.cores);
-        object.read_if("threads_per_core", entry.threads_per_core);
-        object.read_if("memory_gib", entry.memory_gib);
-        object.read_if("cpu", entry.cpu);
-        object.read_if("gpu", entry.gpu);
-        object.read_if("gpus", entry.gpus);
-        object.read_if("gpu_memory_gb", entry.gpu_memory_gb);
-        entry.sheet.name = type;
-        sheet(object, entry.sheet);
-    }
-
-    static void memory(const json::Object& object, HardwareEntry& entry) {
-        object.read_if("bytes", entry.memory_bytes);
-        object.read_if("bandwidth", entry.memory_bandwidth);
-        object.read_if("bus_bits", entry.memory_bus_bits);
-        object.read_if("clock", entry.memory_clock_hz);
-        object.read_if("l2_bytes", entry.l2_bytes);
-    }
-
-    static void links(const json::Object& object, HardwareEntry& entry) {
-        if (object.has("pcie")) {
-            object.object("pcie").read_if("generation", entry.pcie_generation);
-            object.object("pcie").read_if("lanes", entry.pcie_lanes);
-        }
-        if (object.has("nvlink")) {
-            object.object("nvlink").read("bandwidth", entry.nvlink_bandwidth);
-            object.object("nvlink").read("bridge", entry.nvlink_bridge);
-        }
-        if (!object.has("host_link")) return;
-        object.object("host_link").read("kind", entry.host_link);
-        object.object("host_link").read("bandwidth", entry.host_link_bandwidth);
+        auto& entry = entry_of(object, text(object, "provider") + '/' + text(object, "type"),
+                               hardware_.instances);
+        entry.sheet.name = entry.type;
     }
 
     static std::string day(const json::Object& object, std::string_view key) {
@@ -318,14 +266,6 @@ private:
         return found;
     }
 
-    template <class Entry>
-    void sheet(const json::Object& object, Entry& entry) const {
-        entry.sheet.id = entry.id;
-        entry.sheet.name = entry.name;
-        if constexpr (requires { entry.names; }) entry.sheet.names = entry.names;
-        sheet(object, entry.sheet);
-        for (auto& [path, own] : origins(object)) entry.figures.insert_or_assign(path, own);
-    }
     void sheet(const json::Object& object, Sheet& out) const {
         const auto known = origins(object);
         out.file = file_;
@@ -405,6 +345,13 @@ double distance(const HardwareEntry& entry, const record::Device& device) {
 
 } // namespace
 
+std::string with_origin(const std::string& name, const Sheet& sheet, std::string_view path) {
+    const auto found = sheet.figures.find(path);
+    if (found == sheet.figures.end() || found->second.origin.source.empty()) return name;
+    const auto& origin = found->second.origin;
+    return fmt::format("{} ({}: {})", name, origin.sure, origin.source);
+}
+
 std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
                                std::string_view precision) {
     return engine == Engine::tensor && precision != "fp64" ? entry.tensor_clock_hz
@@ -414,13 +361,11 @@ std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
 Result<Hardware> parse_hardware(const std::vector<HardwareText>& files, const json::Value& schema) {
     Reading reading;
     for (const auto& [text, source, is_laid_over] : files) {
-        const auto value = json::parse(text, source);
-        if (!value) return tl::unexpected{value.error()};
-        if (auto checked = json::check_schema(*value, schema, source); !checked)
-            return tl::unexpected{std::move(checked).error()};
-        json::Document document{*value, source};
+        ASSAY_TRY(const auto value, json::parse(text, source));
+        ASSAY_TRY(json::check_schema(value, schema, source));
+        json::Document document{value, source};
         reading.file(document.root(), source, is_laid_over);
-        if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
+        ASSAY_TRY(document.result());
     }
     return reading.result();
 }
@@ -439,17 +384,15 @@ Result<Hardware> read_hardware(const std::vector<std::string>& over) {
     std::ranges::sort(paths);
     const auto installed = paths.size();
     paths.insert(paths.end(), over.begin(), over.end());
-    const auto rules = json::read_file(share / "schema" / "hardware.json");
-    if (!rules) return tl::unexpected{rules.error()};
+    ASSAY_TRY(const auto rules, json::read_file(share / "schema" / "hardware.json"));
     std::vector<HardwareText> files;
     for (const auto& path : paths) {
-        auto text = read_whole(path, json::Limits{}.bytes);
-        if (!text) return tl::unexpected{std::move(text).error()};
-        files.push_back({.text = std::move(*text),
+        ASSAY_TRY(auto text, read_whole(path, json::Limits{}.bytes));
+        files.push_back({.text = std::move(text),
                          .source = path.string(),
                          .is_laid_over = files.size() >= installed});
     }
-    return parse_hardware(files, *rules);
+    return parse_hardware(files, rules);
 }
 
 const HardwareEntry* find_hardware(const Hardware& hardware, const record::Device& device) {

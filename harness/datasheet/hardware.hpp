@@ -7,8 +7,6 @@
 
 #include "base/result.hpp"
 #include "datasheet/figures.hpp"
-#include "datasheet/instance.hpp"
-#include "datasheet/network_card.hpp"
 #include "datasheet/processor.hpp"
 #include "json/json.hpp"
 #include "record/model.hpp"
@@ -77,7 +75,6 @@ struct HardwareEntry {
     std::optional<double> host_link_bandwidth; ///< B/s in one direction
     std::optional<double> power;               ///< W, the highest that the maker allows by default
     ByPrecision sparse;                        ///< 1/s, with structured sparsity
-    Origins figures;
     Sheet sheet;
 };
 
@@ -85,6 +82,39 @@ struct HardwareEntry {
 /// (NVIDIA H100 Tensor Core GPU Architecture, table of clocks).
 std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
                                std::string_view precision);
+
+/// What makers say of network cards, by the chip that the PCI bus shows.
+struct NetworkCardEntry {
+    std::string id;               ///< "nvidia-connectx-7"
+    std::string name;             ///< for people: "NVIDIA ConnectX-7"
+    std::vector<std::string> pci; ///< vendor and device: "15b3:1021"
+    /// Of the fastest port that cards with this chip have, B/s in one direction.
+    std::optional<double> port_bandwidth;
+    std::optional<int> pcie_generation;
+    std::optional<int> pcie_lanes;
+    Sheet sheet;
+};
+
+// Types of machines that providers rent.
+struct Provider {
+    std::string id; ///< as runs have it: "aws"
+    std::string name;
+    std::vector<std::string> aliases;
+};
+
+struct InstanceEntry {
+    std::string provider; ///< its id
+    std::string type;     ///< "p5.48xlarge"
+    std::optional<double> vcpus;
+    std::optional<double> cores; ///< physical ones
+    std::optional<double> threads_per_core;
+    std::optional<double> memory_gib;
+    std::string cpu;                     ///< id of a processor
+    std::string gpu;                     ///< id of an accelerator
+    std::optional<double> gpus;          ///< 0.5: half of one
+    std::optional<double> gpu_memory_gb; ///< of all of them
+    Sheet sheet; ///< with disks and networks too; its id is "aws/p5.48xlarge"
+};
 
 struct Hardware {
     std::vector<HardwareEntry> entries; ///< accelerators

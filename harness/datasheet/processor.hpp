@@ -23,7 +23,6 @@ struct Microarchitecture {
     std::string vendor; ///< as the kernel reports it: "GenuineIntel", "Arm"
     /// FLOP (OP for int8) of one core in one clock, by instruction set: avx2 avx512 amx neon sve.
     std::map<std::string, ByPrecision, std::less<>> rates;
-    Origins figures;
     Sheet sheet;
 };
 
@@ -39,7 +38,6 @@ struct ProcessorEntry {
     std::optional<double> boost_clock_hz;       ///< the highest of one core
     std::optional<int> memory_channels;         ///< of one socket, 64 bits each
     std::optional<double> memory_transfer_rate; ///< of one channel
-    Origins figures;
     Sheet sheet;
     Microarchitecture core; ///< of that id
 };

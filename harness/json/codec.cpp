@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json/codec.hpp"
 
-#include "json/words.hpp"
-
 namespace assay::json {
 
 std::optional<Scalar> scalar_from(const Value& value) {
@@ -16,27 +14,15 @@ std::optional<Scalar> scalar_from(const Value& value) {
 }
 
 void decode(const Object& object, std::string_view key, std::vector<Scalar>& out) {
-    const Value* list = object.find(key);
-    if (list == nullptr || !list->is_array()) return object.expected(key, "an array");
-    out.clear();
-    for (const auto& item : *list) {
-        auto value = scalar_from(item);
-        if (!value)
-            return object.problem(key,
-                                  fmt::format("got {}, expected {}", show(item), scalar_words));
-        out.push_back(*std::move(value));
-    }
+    object.read_elements(key, out, scalar_words, scalar_from);
 }
 
 void decode(const Object& object, std::string_view key, std::vector<std::optional<double>>& out) {
-    constexpr std::string_view expected = "an array of numbers and nulls";
-    const Value* list = object.find(key);
-    if (list == nullptr || !list->is_array()) return object.expected(key, expected);
-    out.clear();
-    for (const auto& value : *list) {
-        if (!value.is_null() && !value.is_number()) return object.expected(key, expected);
-        out.push_back(value.is_null() ? std::nullopt : std::optional{value.get<double>()});
-    }
+    using Number = std::optional<double>;
+    object.read_elements(key, out, "a number or null", [](const Value& item) {
+        if (item.is_null()) return std::optional{Number{}};
+        return item.is_number() ? std::optional{Number{item.get<double>()}} : std::nullopt;
+    });
 }
 
 } // namespace assay::json

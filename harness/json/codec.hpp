@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structs as JSON objects and back, from one list of their fields. A struct takes part when its
-// namespace has
-//
-//     template <class Visit> void each_field(Visit&& visit, Maybe<T> auto& record);
-//
-// which calls visit(key, member) for every field in the order they are written. Members may be numbers,
-// booleans, strings, enumerations (with to_string, from_text and expected_text), other such structs,
-// and std::optional and std::vector of these. A type with a form of its own in JSON has encode_value
-// and decode_value in its namespace.
+// Structs as JSON objects and back, from one list of their fields (base/fields.hpp), in the order of that list.
+// Members may be numbers, booleans, strings, enumerations (base/names.hpp), other such structs, and
+// std::optional and std::vector of these. A type with a form of its own in JSON has encode_value and
+// decode_value in its namespace.
 //
 // A member that is a std::optional may be missing or null; every other must be there, unless one of the
-// traits below says otherwise. Numbers that are not finite are written as null.
+// traits below says otherwise. A namespace gives its types a trait by a declaration:
+//
+//     template <OneOf<Table, Ceiling> T>
+//     void json_sparse(const T&);
+//
+// Numbers that are not finite are written as null.
 
 #pragma once
 
 #include "base/fields.hpp"
+#include "base/names.hpp"
 #include "json/fields.hpp"
 #include "json/json.hpp"
 
@@ -27,7 +28,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,7 +40,7 @@ concept Record = requires(T& t) { each_field([](const char*, auto&) {}, t); };
 /// A list or struct that is not written when empty, or an enumeration that is not written at its first value; it may
 /// be missing.
 template <class T>
-inline constexpr bool is_sparse = false;
+inline constexpr bool is_sparse = requires(const T& t) { json_sparse(t); };
 
 /// May the key of a member of this type be missing?
 template <class T>
@@ -50,11 +50,11 @@ inline constexpr bool may_be_missing<std::optional<T>> = true;
 
 /// A struct in which an unknown key is an error.
 template <class T>
-inline constexpr bool is_closed = false;
+inline constexpr bool is_closed = requires(const T& t) { json_closed(t); };
 
 /// A struct of which any key may be missing: the member keeps its value. Members that are empty are not written.
 template <class T>
-inline constexpr bool is_lenient = false;
+inline constexpr bool is_lenient = requires(const T& t) { json_lenient(t); };
 
 /// A value of a parameter or setting, with the type it has in JSON.
 using Scalar = std::variant<std::int64_t, double, bool, std::string>;
@@ -142,7 +142,7 @@ void decode(const Object& object, std::string_view key, T& out) {
     } else if constexpr (std::is_enum_v<T>) {
         std::string text;
         object.read(key, text);
-        if (!object.failed() && !from_text(text, out)) object.expected(key, expected_text(out));
+        if (!object.failed() && !from_text(text, out)) object.expected(key, expected_names(out));
     } else {
         object.read(key, out);
     }
@@ -187,7 +187,7 @@ Result<T> read(const Value& value, std::string_view source) {
     T out{};
     const Object root = document.root();
     if (!document.failed()) decode(root, out);
-    if (auto result = document.result(); !result) return tl::unexpected{std::move(result).error()};
+    ASSAY_TRY(document.result());
     return out;
 }
 

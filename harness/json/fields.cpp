@@ -54,33 +54,20 @@ void Object::read(std::string_view key, double& out) const {
 }
 
 void Object::read(std::string_view key, std::vector<std::string>& out) const {
-    const Value* array = read_array(key);
-    if (array == nullptr) return;
-    std::vector<std::string> texts;
-    texts.reserve(array->size());
-    for (std::size_t i = 0; i < array->size(); ++i) {
-        const Value& item = (*array)[i];
-        if (!item.is_string())
-            return document_->problem(join(join(path_, key), i),
-                                      fmt::format("got {}, expected a string", show(item)));
-        texts.push_back(item.get_ref<const std::string&>());
-    }
-    out = std::move(texts);
+    read_elements(key, out, "a string", [](const Value& item) {
+        return item.is_string() ? std::optional{item.get<std::string>()} : std::nullopt;
+    });
 }
 
 void Object::read(std::string_view key, std::vector<double>& out) const {
-    const Value* array = read_array(key);
-    if (array == nullptr) return;
-    std::vector<double> numbers;
-    numbers.reserve(array->size());
-    for (std::size_t i = 0; i < array->size(); ++i) {
-        const Value& item = (*array)[i];
-        if (!item.is_number())
-            return document_->problem(join(join(path_, key), i),
-                                      fmt::format("got {}, expected a number", show(item)));
-        numbers.push_back(item.get<double>());
-    }
-    out = std::move(numbers);
+    read_elements(key, out, "a number", [](const Value& item) {
+        return item.is_number() ? std::optional{item.get<double>()} : std::nullopt;
+    });
+}
+
+void Object::wrong_element(std::string_view key, std::size_t index, std::string_view what) const {
+    document_->problem(join(join(path_, key), index),
+                       fmt::format("got {}, expected {}", show((*find(key))[index]), what));
 }
 
 Object Object::object(std::string_view key) const {

@@ -22,7 +22,6 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +68,22 @@ public:
         if (has(key)) read(key, out);
     }
 
+    /// Every element of the array at `key` by `take`, which has nothing of one that is not `what`.
+    template <class T, class Take>
+    void read_elements(std::string_view key, std::vector<T>& out, std::string_view what,
+                       const Take& take) const {
+        const Value* array = read_array(key);
+        if (array == nullptr) return;
+        std::vector<T> found;
+        found.reserve(array->size());
+        for (std::size_t i = 0; i < array->size(); ++i) {
+            std::optional<T> one = take((*array)[i]);
+            if (!one) return wrong_element(key, i, what);
+            found.push_back(*std::move(one));
+        }
+        out = std::move(found);
+    }
+
     /// The object at `key`; an empty one, and a problem, when there is none.
     Object object(std::string_view key) const;
     /// Calls `visit(Object)` for every element of the array at `key`. Stops at the first problem.
@@ -100,6 +115,7 @@ private:
     const Value* required(std::string_view key) const;
     const Value* read_array(std::string_view key) const;
     Object element(std::string_view key, const Value& value, std::size_t index) const;
+    void wrong_element(std::string_view key, std::size_t index, std::string_view what) const;
     template <std::integral T>
     void read_integer(std::string_view key, T& out, T low, T high) const;
 

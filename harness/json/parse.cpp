@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <new>
 #include <optional>
 #include <span>
@@ -203,9 +202,8 @@ Result<Value> parse(std::string_view text, std::string_view source, const Limits
 }
 
 Result<Value> read_file(const std::filesystem::path& path, const Limits& limits) {
-    const auto content = read_whole(path, limits.bytes);
-    if (!content) return tl::unexpected{content.error()};
-    return parse(*content, path.string(), limits);
+    ASSAY_TRY(const auto content, read_whole(path, limits.bytes));
+    return parse(content, path.string(), limits);
 }
 
 } // namespace assay::json

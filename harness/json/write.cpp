@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -26,15 +27,35 @@ void write_string(std::string_view text, std::string& out) {
     else
         out += plain(Value(text));
 }
+/// As plain() writes it, but by the fewest digits, as in the canonical form: one number in a thousand gets one more there.
+void write_real(double number, std::string& out) {
+    if (!std::isfinite(number)) {
+        out += "null";
+        return;
+    }
+    const auto begin = out.size();
+    fmt::format_to(std::back_inserter(out), "{}", number);
+    if (out.find_first_of(".e", begin) == out.npos) out += ".0";
+}
 void write_plain(const Value& value, std::string& out) {
     if (value.is_string())
         write_string(value.get_ref<const std::string&>(), out);
+    else if (value.is_number_float())
+        write_real(value.get<double>(), out);
     else if (value.is_null())
         out += "null";
     else if (value.is_boolean())
         out += value.get<bool>() ? "true" : "false";
     else
         out += plain(value);
+}
+void write_flat(const Value& list, std::string& out) {
+    out += '[';
+    for (const Value& item : list) {
+        if (out.back() != '[') out += ',';
+        write_plain(item, out);
+    }
+    out += ']';
 }
 
 bool is_flat(const Value& value) {
@@ -48,10 +69,8 @@ constexpr std::size_t step = 2; // blanks of a level
 // NOLINTNEXTLINE(misc-no-recursion)
 void write(const Value& value, std::string& out, std::size_t indent) {
     const bool object = value.is_object();
-    if (!value.is_structured() || value.empty() || (!object && is_flat(value))) {
-        write_plain(value, out);
-        return;
-    }
+    if (!value.is_structured() || value.empty()) return write_plain(value, out);
+    if (!object && is_flat(value)) return write_flat(value, out);
     out += object ? '{' : '[';
     bool first = true;
     for (const auto& item : value.items()) {

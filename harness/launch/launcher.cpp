@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Command plain(const LaunchRequest& request, std::vector<std::string> environment) {
-    return {.arguments = {request.context.inside(request.program), "worker"},
+    return {.arguments = {request.program.string(), "worker"},
             .environment = std::move(environment),
             .cpus = request.placement.cpus,
             .log = request.log,
@@ -85,25 +85,24 @@ void go_to_hosts(const LaunchRequest& request, const std::vector<std::string>& e
 
 /// Open MPI 4.
 Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> environment) {
-    auto arguments = launcher_program("mpirun", "openmpi-bin", environment);
-    if (!arguments) return tl::unexpected{arguments.error()};
-    arguments->insert(arguments->end(), {"-np", std::to_string(request.placement.ranks)});
+    ASSAY_TRY(auto arguments, launcher_program("mpirun", "openmpi-bin", environment));
+    arguments.insert(arguments.end(), {"-np", std::to_string(request.placement.ranks)});
     if (request.placement.hosts.empty())
-        stay_here(request, environment, *arguments);
+        stay_here(request, environment, arguments);
     else
-        go_to_hosts(request, environment, *arguments);
+        go_to_hosts(request, environment, arguments);
     // Ranks bind themselves: mpirun counts the machine's cores, not those this process may use.
-    arguments->insert(arguments->end(), {"--bind-to", "none"});
-    if (!may_read_siblings()) set(*arguments, "btl_vader_single_copy_mechanism", "none");
+    arguments.insert(arguments.end(), {"--bind-to", "none"});
+    if (!may_read_siblings()) set(arguments, "btl_vader_single_copy_mechanism", "none");
     for (const char* name : start_variables)
         if (find_variable(environment, name) != nullptr)
-            arguments->insert(arguments->end(), {"-x", name});
-    arguments->insert(arguments->end(), {request.context.inside(request.program), "worker"});
+            arguments.insert(arguments.end(), {"-x", name});
+    arguments.insert(arguments.end(), {request.program.string(), "worker"});
     if (::geteuid() == 0) {
         environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
         environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
     }
-    return Command{.arguments = std::move(*arguments),
+    return Command{.arguments = std::move(arguments),
                    .environment = std::move(environment),
                    .log = request.log,
                    .mark = mark_of(request.token)};
@@ -115,30 +114,27 @@ Result<fs::path> write_rank_file(const LaunchRequest& request) {
     for (const auto& host : request.placement.hosts)
         for (int rank = 0; rank < host.ranks; ++rank) lines += host.name + '\n';
     auto path = request.scratch / ("ranks-" + request.token.substr(0, 8));
-    if (auto written = write_atomically(path, lines); !written)
-        return tl::unexpected{written.error()};
+    ASSAY_TRY(write_atomically(path, lines));
     return path;
 }
 
 /// A step of a Slurm allocation. Its environment reaches every rank unchanged.
 Result<Command> srun(const LaunchRequest& request, std::vector<std::string> environment) {
-    auto arguments = launcher_program("srun", "slurm-client", environment);
-    if (!arguments) return tl::unexpected{arguments.error()};
-    const auto ranks = write_rank_file(request);
-    if (!ranks) return tl::unexpected{ranks.error()};
-    environment.push_back("SLURM_HOSTFILE=" + ranks->string());
+    ASSAY_TRY(auto arguments, launcher_program("srun", "slurm-client", environment));
+    ASSAY_TRY(const auto ranks, write_rank_file(request));
+    environment.push_back("SLURM_HOSTFILE=" + ranks.string());
     if (find_variable(environment, "SLURM_MPI_TYPE") == nullptr)
-        arguments->emplace_back("--mpi=pmix");
+        arguments.emplace_back("--mpi=pmix");
     // --overlap: the script that runs this may hold all CPUs; ranks bind themselves.
     for (const char* option : {"--distribution=arbitrary", "--overlap", "--cpu-bind=none",
                                "--kill-on-bad-exit=1", "--export=ALL", "--unbuffered"})
-        arguments->emplace_back(option);
-    arguments->push_back(fmt::format("--nodes={}", request.placement.hosts.size()));
-    arguments->push_back(fmt::format("--ntasks={}", request.placement.ranks));
+        arguments.emplace_back(option);
+    arguments.push_back(fmt::format("--nodes={}", request.placement.hosts.size()));
+    arguments.push_back(fmt::format("--ntasks={}", request.placement.ranks));
     if (!may_read_siblings())
         environment.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism=none");
-    arguments->insert(arguments->end(), {request.context.inside(request.program), "worker"});
-    return Command{.arguments = std::move(*arguments),
+    arguments.insert(arguments.end(), {request.program.string(), "worker"});
+    return Command{.arguments = std::move(arguments),
                    .environment = std::move(environment),
                    .log = request.log,
                    .mark = mark_of(request.token)};
@@ -193,11 +189,10 @@ Result<Command> launch_command(const LaunchRequest& request) {
 
 Result<Listener> listener_for(const Placement& placement) {
     for (const auto& host : placement.hosts) {
-        auto own = own_address_towards(host.name);
-        if (!own) return tl::unexpected{own.error()};
+        ASSAY_TRY(auto own, own_address_towards(host.name));
         const auto theirs = numeric_address(host.name);
-        const bool is_here = theirs && to_text(*own).find(*theirs + ':') != std::string::npos;
-        if (!is_here) return Listener::open(*own);
+        const bool is_here = theirs && to_text(own).find(*theirs + ':') != std::string::npos;
+        if (!is_here) return Listener::open(own);
     }
     return Listener::open();
 }

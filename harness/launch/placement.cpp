@@ -62,9 +62,8 @@ Result<void> place_ranks(const PlannedCase& planned, const record::Machine& mach
     std::optional<int> devices;
     if (placement.rank_per_device) devices = static_cast<int>(planned.devices.size());
     if (!job.hosts.empty()) {
-        auto shares = share_out(job.hosts, job.show_names, ranks, machine, devices);
-        if (!shares) return tl::unexpected{shares.error()};
-        placement.hosts = std::move(*shares);
+        ASSAY_TRY(auto shares, share_out(job.hosts, job.show_names, ranks, machine, devices));
+        placement.hosts = std::move(shares);
         placement.launcher = job.launcher;
         placement.ranks = 0;
         for (const auto& host : placement.hosts) placement.ranks += host.ranks;
@@ -115,8 +114,7 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
                         .rank_per_device = has_rank_per_device(*planned.benchmark)};
     add_variables(planned, placement.variables);
     tell_hosts(planned, job, placement.variables);
-    if (auto placed = place_ranks(planned, machine, job, placement); !placed)
-        return tl::unexpected{placed.error()};
+    ASSAY_TRY(place_ranks(planned, machine, job, placement));
     if (!planned.devices.empty()) placement.device_kind = planned.devices.front().kind;
     placement.devices = shown_devices(planned, placement, machine);
     if (threads != nullptr)

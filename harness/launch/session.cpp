@@ -62,15 +62,14 @@ Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::
     }
     request.address = listener ? listener->address() : inherited_address();
     request.token = random_token();
-    auto command = launch_command(request);
-    if (!command) return tl::unexpected{command.error()};
-    if (pair) command->connection = pair->second.get();
-    auto process = Process::start(*command);
+    ASSAY_TRY(auto command, launch_command(request));
+    if (pair) command.connection = pair->second.get();
+    auto process = Process::start(command);
     if (!process) return not_started(process.error());
     std::unique_ptr<Session> session{
         new Session{std::move(listener), std::move(*process), request, std::move(welcome)}};
     if (pair) session->peers_.push_back({.connection = std::move(pair->first)});
-    session->environment_ = std::move(command->environment);
+    session->environment_ = std::move(command.environment);
     return session;
 }
 
@@ -329,7 +328,7 @@ Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
     peer.rank = hello.rank;
     peer.lines = 0;
     peer.connection.trust();
-    if (auto alike = compare(peer, hello); !alike) return alike;
+    ASSAY_TRY(compare(peer, hello));
     peer.machine = hello.machine;
     if (build_.empty()) {
         build_ = hello.build;

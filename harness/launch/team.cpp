@@ -44,15 +44,14 @@ Result<std::string> ask_names(const std::string& list,
     const auto program = find_program("scontrol", path == nullptr ? "/usr/bin:/bin" : path);
     if (program.empty())
         return fail("needs scontrol (Debian package slurm-client)", Fault::environment);
-    const auto scratch = Scratch::create();
-    if (!scratch) return tl::unexpected{scratch.error()};
-    const auto log = scratch->folder() / "names";
-    auto process = Process::start({.arguments = {program.string(), "show", "hostnames", list},
-                                   .environment = environment,
-                                   .log = log});
-    if (!process) return tl::unexpected{process.error()};
+    ASSAY_TRY(const auto scratch, Scratch::create());
+    const auto log = scratch.folder() / "names";
+    ASSAY_TRY(auto process,
+              Process::start({.arguments = {program.string(), "show", "hostnames", list},
+                              .environment = environment,
+                              .log = log}));
     constexpr std::chrono::seconds patience{20};
-    const auto& ending = process->wait(patience);
+    const auto& ending = process.wait(patience);
     constexpr std::size_t most = std::size_t{16} << 20U;
     auto text = read_whole(log, most);
     if (!text) return text;
@@ -91,12 +90,11 @@ std::vector<int> spread(const std::vector<int>& slots, std::int64_t wanted) {
 
 /// Steps run on nodes of the job alone; Slurm itself would only say that there is no room.
 Result<void> check_allocation(const std::vector<Host>& hosts) {
-    const auto allocated = hosts_of_allocation();
-    if (!allocated) return tl::unexpected{allocated.error()};
+    ASSAY_TRY(const auto allocated, hosts_of_allocation());
     std::vector<std::string> names;
-    for (const auto& host : *allocated) names.push_back(host.name);
+    for (const auto& host : allocated) names.push_back(host.name);
     for (const auto& host : hosts)
-        if (!is_there(*allocated, host.name))
+        if (!is_there(allocated, host.name))
             return fail(fmt::format(
                 "{} is not in this Slurm job, which has {}{}", host.name,
                 fmt::join(std::span{names}.first(std::min(names.size(), most_named_hosts)), ", "),
@@ -133,9 +131,8 @@ Result<std::vector<Host>> hosts_of_allocation() {
     if (list == nullptr)
         return fail("this Slurm allocation lists no hosts (SLURM_JOB_NODELIST)",
                     Fault::environment);
-    const auto names = ask_names(list, environment);
-    if (!names) return tl::unexpected{names.error()};
-    auto hosts = parse_hostfile(*names, "scontrol");
+    ASSAY_TRY(const auto names, ask_names(list, environment));
+    auto hosts = parse_hostfile(names, "scontrol");
     if (!hosts) return hosts;
     const char* slots = find_variable(environment, "SLURM_TASKS_PER_NODE");
     if (slots == nullptr) slots = find_variable(environment, "SLURM_JOB_CPUS_PER_NODE");
@@ -148,13 +145,12 @@ Result<std::vector<Host>> hosts_of_allocation() {
 Result<void> check_hosts(const std::vector<Host>& hosts) {
     std::map<std::string, std::string> names; ///< by address
     for (const auto& host : hosts) {
-        const auto address = numeric_address(host.name);
-        if (!address) return tl::unexpected{address.error()};
-        const auto [known, added] = names.emplace(*address, host.name);
+        ASSAY_TRY(const auto address, numeric_address(host.name));
+        const auto [known, added] = names.emplace(address, host.name);
         if (!added)
             return fail(fmt::format("{} and {} are one host ({}): name it once", known->second,
-                                    host.name, *address));
-        if (auto way = own_address_towards(host.name); !way) return tl::unexpected{way.error()};
+                                    host.name, address));
+        ASSAY_TRY(own_address_towards(host.name));
     }
     return {};
 }
@@ -197,14 +193,12 @@ Result<Job> settle(Job job) {
                     "salloc",
                     Fault::environment);
     if (in_slurm && job.hosts.empty()) {
-        auto hosts = hosts_of_allocation();
-        if (!hosts) return tl::unexpected{hosts.error()};
-        job.hosts = std::move(*hosts);
+        ASSAY_TRY(auto hosts, hosts_of_allocation());
+        job.hosts = std::move(hosts);
     } else if (in_slurm) {
-        if (auto inside = check_allocation(job.hosts); !inside)
-            return tl::unexpected{inside.error()};
+        ASSAY_TRY(check_allocation(job.hosts));
     }
-    if (auto checked = check_hosts(job.hosts); !checked) return tl::unexpected{checked.error()};
+    ASSAY_TRY(check_hosts(job.hosts));
     return job;
 }
 

@@ -63,8 +63,7 @@ private:
     bool bound_ = false;
 };
 
-} // namespace
-
+/// Seconds for this many dependent additions, rounded up to a whole block: one a cycle without interrupts.
 double chain_seconds(std::int64_t additions) {
     std::uint64_t sum = 0;
     // The optimiser must not know the value either.
@@ -75,6 +74,8 @@ double chain_seconds(std::int64_t additions) {
     const auto end = std::chrono::steady_clock::now();
     return std::chrono::duration<double>(end - begin).count();
 }
+
+} // namespace
 
 double measure_core_clock() {
     const StayHere here;

@@ -5,13 +5,7 @@
 
 #pragma once
 
-#include <cstdint>
-
 namespace assay::machine {
-
-/// Seconds for this many dependent additions (rounded up to a multiple of 256): one per cycle without
-/// interrupts.
-double chain_seconds(std::int64_t additions);
 
 /// The clock of the core this thread runs on, in hertz, from a chain of dependent additions (one per
 /// cycle on every core we know); takes about 2 ms. The thread stays on that core meanwhile.

@@ -4,22 +4,19 @@
 
 #pragma once
 
+#include "base/fields.hpp"
+#include "base/names.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace assay::machine {
 
-enum class Severity : std::uint8_t {
-    note,    // worth knowing
-    caution, // slower than it could be, or less certain
-    serious, // do not trust results, or replace a part
-};
-constexpr std::string_view to_string(Severity severity) {
-    return severity == Severity::serious   ? "serious"
-           : severity == Severity::caution ? "caution"
-                                           : "note";
-}
+ASSAY_ENUM(Severity,
+           note,    // worth knowing
+           caution, // slower than it could be, or less certain
+           serious) // do not trust results, or replace a part
 
 struct Finding {
     std::string code; ///< for programs: "ecc_off"; harness/doctor/README.md lists all
@@ -28,6 +25,7 @@ struct Finding {
     std::string action{}; ///< one; empty: none
     std::string where{};  ///< "cuda 0", "eth0"; empty: the machine
 };
+ASSAY_FIELDS(Finding, code, severity, where, what, action)
 
 /// "cuda 0: its ECC is off: `nvidia-smi -e 1` as root turns it on"
 inline std::string sentence(const Finding& finding) {

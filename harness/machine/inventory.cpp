@@ -213,8 +213,4 @@ std::string fact_text(const record::Machine& machine, std::string_view name) {
     return {};
 }
 
-bool has_isa(const record::Machine& machine, std::string_view isa) {
-    return std::ranges::find(machine.isa, isa) != machine.isa.end();
-}
-
 } // namespace assay::machine

@@ -49,7 +49,4 @@ record::Machine inspect(const Sources& sources);
 double fact(const record::Machine& machine, std::string_view name);
 std::string fact_text(const record::Machine& machine, std::string_view name);
 
-/// Does it have this instruction set? The kernel's names: avx2, avx512f, asimd.
-bool has_isa(const record::Machine& machine, std::string_view isa);
-
 } // namespace assay::machine

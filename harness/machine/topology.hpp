@@ -51,7 +51,4 @@ Shape described_shape(const std::string& synthetic,
 std::vector<int> choose_cpus(int threads, const std::string& near = {});
 std::vector<int> choose_cpus(const Shape& shape, int threads);
 
-/// Binds all threads of this process, and with them those it will start.
-Result<void> bind_process(const std::vector<int>& cpus);
-
 } // namespace assay::machine

@@ -110,16 +110,15 @@ Result<Calibration> calibrate(TeamSubject& team, double length, std::uint64_t st
     const std::uint64_t limit = call_limit(team.subject());
     std::uint64_t calls = std::clamp<std::uint64_t>(start, 1, limit);
     for (;;) {
-        const Result<double> seconds = team.run(calls);
-        if (!seconds) return tl::unexpected<Error>{seconds.error()};
-        const std::uint64_t next = scaled(calls, *seconds, length, limit);
+        ASSAY_TRY(const double seconds, team.run(calls));
+        const std::uint64_t next = scaled(calls, seconds, length, limit);
         // From half the length on, the rate is known well enough to set the number by it.
-        if (*seconds >= length / 2 || next == calls || calls == limit) {
-            if (*seconds == 0 && calls == most_calls)
+        if (seconds >= length / 2 || next == calls || calls == limit) {
+            if (seconds == 0 && calls == most_calls)
                 return fail(fmt::format("the clock did not advance during {} calls", calls),
                             Fault::benchmark);
             return Calibration{.calls = next,
-                               .seconds_per_call = *seconds / static_cast<double>(calls)};
+                               .seconds_per_call = seconds / static_cast<double>(calls)};
         }
         // At most tenfold: the first calls are cold, or too short for the clock to tell.
         calls = std::clamp(next, std::min(2 * calls, limit), std::min(10 * calls, limit));
@@ -131,11 +130,11 @@ Result<Calibration> warm_up(TeamSubject& team, const Protocol& protocol, Clock& 
     const double length = batch_length(protocol, clock);
     Result<Calibration> cold = calibrate(team, length, 1);
     if (!cold) return cold;
-    const Result<double> rate = run_until_steady(team, cold->calls, protocol, clock, hooks, pulse);
-    if (!rate) return tl::unexpected<Error>{rate.error()};
+    ASSAY_TRY(const double rate,
+              run_until_steady(team, cold->calls, protocol, clock, hooks, pulse));
     // Nothing to calibrate, and the call may be long.
-    if (call_limit(team.subject()) == 1 || *rate >= length)
-        return Calibration{.calls = 1, .seconds_per_call = *rate};
+    if (call_limit(team.subject()) == 1 || rate >= length)
+        return Calibration{.calls = 1, .seconds_per_call = rate};
     return calibrate(team, length, cold->calls);
 }
 

@@ -9,7 +9,7 @@
 namespace assay::measure {
 
 Result<record::Verification> check_result(TeamSubject& team) {
-    if (auto seconds = team.run(1); !seconds) return tl::unexpected<Error>{seconds.error()};
+    ASSAY_TRY(team.run(1));
     return team.verify();
 }
 
@@ -18,9 +18,8 @@ namespace {
 /// After the result was made wrong on purpose.
 Result<record::Verification> expect_objection(TeamSubject& team, record::Verification sound,
                                               const char* otherwise) {
-    const Result<bool> objects = team.verify_objects();
-    if (!objects) return tl::unexpected<Error>{objects.error()};
-    if (!*objects) {
+    ASSAY_TRY(const bool objects, team.verify_objects());
+    if (!objects) {
         sound.passed = false;
         sound.error.reset(); // the error of the sound result says nothing about the wrong one
         sound.detail = otherwise;
@@ -31,24 +30,23 @@ Result<record::Verification> expect_objection(TeamSubject& team, record::Verific
 } // namespace
 
 Result<record::Verification> check_notices(TeamSubject& team, record::Verification sound) {
-    if (auto spoiled = team.spoil(); !spoiled) return tl::unexpected<Error>{spoiled.error()};
+    ASSAY_TRY(team.spoil());
     // Every batch rewinds before it runs, so nothing of the spoiled or poisoned state is measured.
     return expect_objection(team, std::move(sound), "verify() did not detect the injected error");
 }
 
 Result<record::Verification> check_poison(TeamSubject& team, record::Verification sound) {
-    if (auto seconds = team.run(1); !seconds) return tl::unexpected<Error>{seconds.error()};
-    if (auto poisoned = team.poison(); !poisoned) return tl::unexpected<Error>{poisoned.error()};
+    ASSAY_TRY(team.run(1));
+    ASSAY_TRY(team.poison());
     return expect_objection(
         team, std::move(sound),
         "poison() left the result as it was: a run() that does nothing would pass");
 }
 
 Result<record::Verification> check_after(TeamSubject& team, std::uint64_t calls) {
-    if (auto poisoned = team.poison(); !poisoned) return tl::unexpected<Error>{poisoned.error()};
+    ASSAY_TRY(team.poison());
     const std::uint64_t checked_calls = team.subject().rewinds ? 1 : calls;
-    if (auto seconds = team.run(checked_calls); !seconds)
-        return tl::unexpected<Error>{seconds.error()};
+    ASSAY_TRY(team.run(checked_calls));
     return team.verify();
 }
 

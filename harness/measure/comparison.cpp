@@ -74,9 +74,8 @@ record::Corruption* Comparison::add(HeldAgainst held, Replay right_again) {
 }
 
 Result<Digest> Comparison::again() {
-    if (subject_.rewinds)
-        if (auto ready = subject_.rewind(); !ready) return tl::unexpected{ready.error()};
-    if (auto seconds = subject_.sample(1); !seconds) return tl::unexpected{seconds.error()};
+    if (subject_.rewinds) ASSAY_TRY(subject_.rewind());
+    ASSAY_TRY(subject_.sample(1));
     return subject_.digest();
 }
 
@@ -85,9 +84,8 @@ Result<Comparison::Wrong> Comparison::taken(Digest digest, const Digest& right) 
     wrong.first = first_difference(wrong.digest, right);
     if (found_.corruptions.size() >= most_located || wrong.first >= wrong.digest.size())
         return wrong;
-    auto block = subject_.block(wrong.first);
-    if (!block) return tl::unexpected{block.error()};
-    wrong.block = std::move(*block);
+    ASSAY_TRY(auto block, subject_.block(wrong.first));
+    wrong.block = std::move(block);
     return wrong;
 }
 
@@ -96,7 +94,7 @@ Result<Replay> Comparison::replay(const Digest& right) {
     auto next = again();
     if (!next) return tl::unexpected{next.error()};
     if (*next == right) return Replay::same_state;
-    if (auto renewed = subject_.renew(); !renewed) return tl::unexpected{renewed.error()};
+    ASSAY_TRY(subject_.renew());
     next = again();
     if (!next) return tl::unexpected{next.error()};
     return *next == right ? Replay::fresh_state : Replay::none;
@@ -111,35 +109,30 @@ Result<void> Comparison::record_wrong(const Wrong& wrong, const Digest& right, H
     if (!wrong.block) return {};
     entry->output = static_cast<std::int64_t>(wrong.block->output);
     if (right_again == Replay::none) return {};
-    const auto block = subject_.block(wrong.first);
-    if (!block) return tl::unexpected{block.error()};
-    locate(*wrong.block, *block, *entry);
+    ASSAY_TRY(const auto block, subject_.block(wrong.first));
+    locate(*wrong.block, block, *entry);
     return {};
 }
 
 Result<void> Comparison::begin() {
     if (!subject_.has_digest) return {};
-    auto first = again();
-    if (!first) return tl::unexpected{first.error()};
-    auto second = again();
-    if (!second) return tl::unexpected{second.error()};
-    reference_ = *first;
-    if (*first != *second) {
+    ASSAY_TRY(auto first, again());
+    ASSAY_TRY(auto second, again());
+    reference_ = first;
+    if (first != second) {
         // The third decides which of them was wrong.
-        auto wrong = taken(*second, *first);
-        if (!wrong) return tl::unexpected{wrong.error()};
-        auto third = again();
-        if (!third) return tl::unexpected{third.error()};
+        ASSAY_TRY(auto wrong, taken(second, first));
+        ASSAY_TRY(auto third, again());
         ++found_.wrong;
-        if (*third == *first) {
-            if (auto done = record_wrong(*wrong, *first, HeldAgainst::calls, Replay::same_state);
+        if (third == first) {
+            if (auto done = record_wrong(wrong, first, HeldAgainst::calls, Replay::same_state);
                 !done)
                 return done;
         } else {
-            Wrong other{.digest = *first, .first = wrong->first};
-            reference_ = *third;
-            if (auto done = record_wrong(other, *third, HeldAgainst::calls,
-                                         *third == *second ? Replay::same_state : Replay::none);
+            Wrong other{.digest = first, .first = wrong.first};
+            reference_ = third;
+            if (auto done = record_wrong(other, third, HeldAgainst::calls,
+                                         third == second ? Replay::same_state : Replay::none);
                 !done)
                 return done;
         }
@@ -147,27 +140,22 @@ Result<void> Comparison::begin() {
     if (!subject_.reproducible || hooks_.expected.empty() || hooks_.expected == reference_)
         return {};
     ++found_.wrong;
-    const auto wrong = taken(reference_, hooks_.expected);
-    if (!wrong) return tl::unexpected{wrong.error()};
-    const auto right_again = replay(hooks_.expected);
-    if (!right_again) return tl::unexpected{right_again.error()};
-    if (*right_again != Replay::none) reference_ = hooks_.expected;
-    return record_wrong(*wrong, hooks_.expected, HeldAgainst::others, *right_again);
+    ASSAY_TRY(const auto wrong, taken(reference_, hooks_.expected));
+    ASSAY_TRY(const auto right_again, replay(hooks_.expected));
+    if (right_again != Replay::none) reference_ = hooks_.expected;
+    return record_wrong(wrong, hooks_.expected, HeldAgainst::others, right_again);
 }
 
 Result<void> Comparison::look() {
     if (!subject_.has_digest) return {};
-    auto digest = subject_.digest();
-    if (!digest) return tl::unexpected{digest.error()};
+    ASSAY_TRY(auto digest, subject_.digest());
     ++found_.compared;
-    if (*digest == reference_) return {};
+    if (digest == reference_) return {};
     ++found_.wrong;
-    const auto wrong = taken(std::move(*digest), reference_);
-    if (!wrong) return tl::unexpected{wrong.error()};
-    if (!wrong->block) return {}; // enough are located
-    const auto right_again = replay(reference_);
-    if (!right_again) return tl::unexpected{right_again.error()};
-    return record_wrong(*wrong, reference_, HeldAgainst::calls, *right_again);
+    ASSAY_TRY(const auto wrong, taken(std::move(digest), reference_));
+    if (!wrong.block) return {}; // enough are located
+    ASSAY_TRY(const auto right_again, replay(reference_));
+    return record_wrong(wrong, reference_, HeldAgainst::calls, right_again);
 }
 
 Result<void> Comparison::judge(const record::Verification& verification) {
@@ -175,12 +163,10 @@ Result<void> Comparison::judge(const record::Verification& verification) {
     if (verification.passed) return {};
     ++found_.wrong;
     const auto passes = [&](bool fresh) -> Result<bool> {
-        if (fresh)
-            if (auto renewed = subject_.renew(); !renewed) return tl::unexpected{renewed.error()};
-        if (auto next = again(); !next) return tl::unexpected{next.error()};
-        const auto verified = subject_.verify();
-        if (!verified) return tl::unexpected{verified.error()};
-        return verified->passed;
+        if (fresh) ASSAY_TRY(subject_.renew());
+        ASSAY_TRY(again());
+        ASSAY_TRY(const auto verified, subject_.verify());
+        return verified.passed;
     };
     auto right = passes(false);
     if (!right) return tl::unexpected{right.error()};

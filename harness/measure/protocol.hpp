@@ -31,21 +31,8 @@ struct Protocol {
         0; ///< of a soak: works and idles in turn, so long each; 0: works all the time
 };
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Protocol> auto& protocol) {
-    visit("target", protocol.target);
-    visit("min_seconds", protocol.min_seconds);
-    visit("budget_seconds", protocol.budget_seconds);
-    visit("limit_seconds", protocol.limit_seconds);
-    visit("batch_floor", protocol.batch_floor);
-    visit("clock_factor", protocol.clock_factor);
-    visit("min_batches", protocol.min_batches);
-    visit("few_batches", protocol.few_batches);
-    visit("kept_values", protocol.kept_values);
-    visit("warmup_seconds", protocol.warmup_seconds);
-    visit("keep_samples", protocol.keep_samples);
-    visit("soaks", protocol.soaks);
-    visit("step_seconds", protocol.step_seconds);
-}
+ASSAY_FIELDS(Protocol, target, min_seconds, budget_seconds, limit_seconds, batch_floor,
+             clock_factor, min_batches, few_batches, kept_values, warmup_seconds, keep_samples,
+             soaks, step_seconds)
 
 } // namespace assay::measure

@@ -23,7 +23,7 @@ double idle_for(double now, double step) {
 
 Result<void> soak(TeamSubject& team, Comparison& comparison, const Protocol& protocol, Clock& clock,
                   const Hooks& hooks, double latest, const Take& take) {
-    if (auto begun = comparison.begin(); !begun) return begun;
+    ASSAY_TRY(comparison.begin());
     const double end = std::min(clock.now() + protocol.budget_seconds, latest);
     const bool compares = team.subject().has_digest;
     double check_at = 0; // the first call is checked
@@ -33,15 +33,13 @@ Result<void> soak(TeamSubject& team, Comparison& comparison, const Protocol& pro
         if (const double idle = idle_for(clock.now(), protocol.step_seconds);
             idle > 0 && hooks.pause)
             hooks.pause(idle);
-        const auto seconds = team.run(1);
-        if (!seconds) return tl::unexpected{seconds.error()};
+        ASSAY_TRY(const auto seconds, team.run(1));
         comparison.count(1);
-        take(*seconds);
-        if (auto looked = comparison.look(); !looked) return looked;
+        take(seconds);
+        ASSAY_TRY(comparison.look());
         if (const double now = clock.now(); !compares && decide(now >= check_at)) {
-            const auto verification = team.verify();
-            if (!verification) return tl::unexpected{verification.error()};
-            if (auto judged = comparison.judge(*verification); !judged) return judged;
+            ASSAY_TRY(const auto verification, team.verify());
+            ASSAY_TRY(comparison.judge(verification));
             check_at = clock.now() + ((clock.now() - now) * (1 / check_share - 1));
         }
     } while (decide(clock.now() < end));

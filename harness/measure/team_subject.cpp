@@ -38,8 +38,7 @@ Result<void> TeamSubject::agree(Result<void> outcome) {
 Result<double> TeamSubject::run(std::uint64_t calls) {
     if (subject_.rewinds) {
         // Agreed before sampling: a rank that stays away would leave the others in a collective.
-        if (auto ready = agree(subject_.rewind()); !ready)
-            return tl::unexpected<Error>{ready.error()};
+        ASSAY_TRY(agree(subject_.rewind()));
     }
     team_.barrier();
     const Result<double> seconds = runner_.run(subject_, calls);
@@ -56,8 +55,7 @@ Result<void> TeamSubject::spoil() { return agree(subject_.spoil()); }
 
 Result<record::Verification> TeamSubject::verify() {
     Result<record::Verification> own = subject_.verify();
-    if (auto agreed = agree(own.map([](const auto&) {})); !agreed)
-        return tl::unexpected<Error>{agreed.error()};
+    ASSAY_TRY(agree(own.map([](const auto&) {})));
     const int wrong = any_rank(!own->passed);
     if (wrong != 0 && own->passed) {
         own->passed = false;
@@ -68,8 +66,7 @@ Result<record::Verification> TeamSubject::verify() {
 
 Result<bool> TeamSubject::verify_objects() {
     const Result<record::Verification> own = subject_.verify();
-    if (auto agreed = agree(own.map([](const auto&) {})); !agreed)
-        return tl::unexpected<Error>{agreed.error()};
+    ASSAY_TRY(agree(own.map([](const auto&) {})));
     return any_rank(!own->passed) != 0;
 }
 

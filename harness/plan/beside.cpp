@@ -103,16 +103,14 @@ Result<Interleaving> beside(const Catalogue& catalogue, const PlanRequest& reque
     auto whole = request;
     whole.budget_seconds.reset();
     whole.replicas = request.replicas.value_or(usual_pairs);
-    auto made = make_plan(catalogue, whole);
-    if (!made) return tl::unexpected{made.error()};
-    const auto loads = cases_of(catalogue, whole, load, devices);
-    if (!loads) return tl::unexpected{loads.error()};
-    made->fresh_workers = true;
+    ASSAY_TRY(auto made, make_plan(catalogue, whole));
+    ASSAY_TRY(const auto loads, cases_of(catalogue, whole, load, devices));
+    made.fresh_workers = true;
     const auto shape = shape_for(request);
     std::vector<std::vector<PlannedCase>> of_each;
     std::string refusal;
-    for (auto& victim : made->cases) {
-        auto its = put_beside(victim, *loads, shape);
+    for (auto& victim : made.cases) {
+        auto its = put_beside(victim, loads, shape);
         of_each.push_back(its.value_or(std::vector<PlannedCase>{}));
         if (its) continue;
         refusal = its.error().message;
@@ -122,8 +120,8 @@ Result<Interleaving> beside(const Catalogue& catalogue, const PlanRequest& reque
     }
     if (std::ranges::all_of(of_each, [](const auto& its) { return its.empty(); }))
         return refuse(load, "nothing to measure beside it: " + refusal);
-    Interleaving turns{.notes = std::exchange(made->notes, {})};
-    turns.runs = in_turns(*made, {{.label = "alone"}, {.label = "beside", .beside = load}});
+    Interleaving turns{.notes = std::exchange(made.notes, {})};
+    turns.runs = in_turns(made, {{.label = "alone"}, {.label = "beside", .beside = load}});
     for (std::size_t i = 0; i < of_each.size(); ++i)
         turns.runs.back().plan.cases[i].loads = std::move(of_each[i]);
     for (auto& [plan, variant, pairing] : turns.runs) {

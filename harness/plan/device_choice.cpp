@@ -98,8 +98,7 @@ Result<ChosenDevices> choose_devices(const record::Machine& machine,
                                 fmt::join(asked, ",")),
                     Fault::environment);
     std::vector<record::Device> chosen;
-    for (const auto& word : asked)
-        if (auto added = add(machine, word, chosen); !added) return tl::unexpected{added.error()};
+    for (const auto& word : asked) ASSAY_TRY(add(machine, word, chosen));
     std::ranges::sort(chosen, {}, &record::Device::index);
     return ChosenDevices{.one_each = chosen, .together = chosen};
 }

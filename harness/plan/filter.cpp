@@ -46,9 +46,8 @@ Result<void> Filter::take(const Parameter& parameter, std::string_view word,
     const bool is_number =
         parameter.kind == ParameterKind::integer || parameter.kind == ParameterKind::real;
     if (!is_number || !is_range(word)) {
-        auto value = parse_value(parameter, word);
-        if (!value) return tl::unexpected{value.error()};
-        into.values.push_back(std::move(*value));
+        ASSAY_TRY(auto value, parse_value(parameter, word));
+        into.values.push_back(std::move(value));
         return {};
     }
     Range range;
@@ -60,14 +59,13 @@ Result<void> Filter::take(const Parameter& parameter, std::string_view word,
         wide.integer_high = std::numeric_limits<std::int64_t>::max();
         wide.real_low = std::numeric_limits<double>::lowest();
         wide.real_high = std::numeric_limits<double>::max();
-        const auto value = parse_value(wide, text);
-        if (!value) return tl::unexpected{value.error()};
-        to = number_of(*value, *machine_);
+        ASSAY_TRY(const auto value, parse_value(wide, text));
+        to = number_of(value, *machine_);
         return {};
     };
     const auto at = word.find(range_dots);
-    if (auto read = end_of(word.substr(0, at), range.low); !read) return read;
-    if (auto read = end_of(word.substr(at + range_dots.size()), range.high); !read) return read;
+    ASSAY_TRY(end_of(word.substr(0, at), range.low));
+    ASSAY_TRY(end_of(word.substr(at + range_dots.size()), range.high));
     if (range.low && range.high && *range.low > *range.high)
         return fail(fmt::format("{} is empty: its lower end is above the upper", word));
     into.ranges.push_back(range);
@@ -132,18 +130,17 @@ Result<Filter> Filter::parse(const Catalogue& catalogue, std::string_view option
                              const std::string& text, const record::Machine& machine) {
     const auto pieces = words(text);
     const std::string name{pieces.empty() ? "" : pieces.front()};
-    auto selector =
-        Selector::parse(has_module(catalogue, name) ? fmt::format("*[{}]", name) : name);
-    if (!selector) return tl::unexpected{selector.error()};
+    ASSAY_TRY(auto selector,
+              Selector::parse(has_module(catalogue, name) ? fmt::format("*[{}]", name) : name));
     bool any = false;
-    each_match(catalogue, *selector, [&](const Benchmark&) { any = true; });
+    each_match(catalogue, selector, [&](const Benchmark&) { any = true; });
     if (!any) {
         auto known = benchmark_ids(catalogue);
         std::ranges::move(module_names(catalogue), std::back_inserter(known));
         return fail(fmt::format("{} {}: there is no such benchmark, family or library{}", option,
                                 json::show_text(name), suggestion(name, known)));
     }
-    Filter filter{std::move(*selector), machine};
+    Filter filter{std::move(selector), machine};
     for (std::size_t i = 1; i < pieces.size(); ++i) {
         auto condition = filter.condition(catalogue, pieces[i]);
         if (!condition)

@@ -133,20 +133,17 @@ Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& r
                                 const std::vector<Variant>& variants) {
     const bool by_library = !variants.front().library.empty();
     const ByLibrary libraries{catalogue, variants};
-    if (by_library)
-        if (auto known = libraries.check(); !known) return tl::unexpected{known.error()};
+    if (by_library) ASSAY_TRY(libraries.check());
     auto whole = request;
     whole.budget_seconds.reset();
     whole.replicas = request.replicas.value_or(usual_pairs);
-    auto made = make_plan(catalogue, whole);
-    if (!made) return tl::unexpected{made.error()};
-    Interleaving turns{.notes = std::exchange(made->notes, {})};
-    made->fresh_workers = true;
-    auto each = *made;
+    ASSAY_TRY(auto made, make_plan(catalogue, whole));
+    Interleaving turns{.notes = std::exchange(made.notes, {})};
+    made.fresh_workers = true;
+    auto each = made;
     if (by_library) each.cases.clear();
     turns.runs = in_turns(each, variants);
-    if (by_library)
-        if (auto dealt = libraries.deal(*made, turns); !dealt) return tl::unexpected{dealt.error()};
+    if (by_library) ASSAY_TRY(libraries.deal(made, turns));
     std::optional<double> budget = request.budget_seconds;
     if (budget) *budget /= static_cast<double>(variants.size());
     for (auto& [plan, variant, pairing] : turns.runs) {

@@ -267,14 +267,12 @@ Result<Asked> read_asked(const Catalogue& catalogue, const std::vector<std::stri
         if (what.size() > 1)
             return fail(
                 fmt::format("{} is a suite: name one suite, or benchmarks, not both", item));
-        auto suite = read_suite(path);
-        if (!suite) return tl::unexpected{suite.error()};
-        return Asked{std::move(*suite)};
+        ASSAY_TRY(auto suite, read_suite(path));
+        return Asked{std::move(suite)};
     }
     // A word that is neither: the nearest name may be a suite.
     for (const auto& item : what) {
-        const auto selector = Selector::parse(item);
-        if (!selector) return tl::unexpected{selector.error()};
+        ASSAY_TRY(Selector::parse(item));
         const bool plain = item.find_first_of(".*?[") == std::string::npos;
         const auto ids = benchmark_ids(catalogue);
         const auto is_of_family = [&](const std::string& id) { return id.starts_with(item + "."); };
@@ -303,14 +301,12 @@ Result<void> make_soak(Plan& plan) {
 } // namespace
 
 Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
-    const auto asked = read_asked(catalogue, request.what);
-    if (!asked) return tl::unexpected{asked.error()};
-    const Suite* suite = asked->suite ? &*asked->suite : nullptr;
-    auto selection = select_cases(catalogue, request, suite);
-    if (!selection) return tl::unexpected{selection.error()};
-    if (selection->cases.empty()) {
+    ASSAY_TRY(const auto asked, read_asked(catalogue, request.what));
+    const Suite* suite = asked.suite ? &*asked.suite : nullptr;
+    ASSAY_TRY(auto selection, select_cases(catalogue, request, suite));
+    if (selection.cases.empty()) {
         std::string why;
-        for (const auto& note : selection->notes) why += "\n  " + note;
+        for (const auto& note : selection.notes) why += "\n  " + note;
         return fail("nothing is left to measure" + why);
     }
     Plan plan{.suite = suite != nullptr ? suite->name : "custom"};
@@ -324,18 +320,16 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     plan.replicas = request.replicas.value_or(plan.replicas);
     if (request.soak_seconds) plan.soak_seconds = request.soak_seconds;
     plan.job = request.job;
-    plan.left_out = selection->notes;
-    plan.notes = std::move(selection->notes);
-    plan.cases = std::move(selection->cases);
-    plan.not_here = std::move(selection->not_here);
+    plan.left_out = selection.notes;
+    plan.notes = std::move(selection.notes);
+    plan.cases = std::move(selection.cases);
+    plan.not_here = std::move(selection.not_here);
     order_cases(plan.cases);
     for (const auto& planned : plan.cases)
         if (auto cost = fabric_cost(planned, plan.job); !cost.empty())
             plan.notes.push_back(std::move(cost));
-    if (auto spread = spread_out(plan.cases, request, plan.soak_seconds.has_value()); !spread)
-        return tl::unexpected{spread.error()};
-    if (plan.soak_seconds)
-        if (auto soaks = make_soak(plan); !soaks) return tl::unexpected{soaks.error()};
+    ASSAY_TRY(spread_out(plan.cases, request, plan.soak_seconds.has_value()));
+    if (plan.soak_seconds) ASSAY_TRY(make_soak(plan));
     finish_plan(plan, request.budget_seconds, request.machine);
     return plan;
 }

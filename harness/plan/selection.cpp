@@ -83,9 +83,9 @@ Result<std::vector<record::Value>> read(const Wanted& wanted, const Parameter& p
     const auto* text = value.get_ptr<const std::string*>();
     if (text != nullptr && parameter.kind == ParameterKind::integer && is_range(*text))
         return values_in_range(parameter, *text, wanted.machine);
-    auto one = wanted.words ? parse_value(parameter, *text) : value_from_json(parameter, value);
-    if (!one) return tl::unexpected{one.error()};
-    return std::vector<record::Value>{std::move(*one)};
+    ASSAY_TRY(auto one,
+              wanted.words ? parse_value(parameter, *text) : value_from_json(parameter, value));
+    return std::vector<record::Value>{std::move(one)};
 }
 
 std::optional<std::size_t> index_of(const Benchmark& benchmark, std::string_view parameter) {
@@ -125,7 +125,7 @@ Result<void> restrict_to(const Wanted& wanted, std::span<Draft* const> drafts, R
                 refusal = value.error();
                 continue;
             }
-            if (auto fits = room.take(value->size(), wanted.where); !fits) return fits;
+            ASSAY_TRY(room.take(value->size(), wanted.where));
             taken[i] = true;
             std::ranges::move(*value, std::back_inserter(values));
         }
@@ -150,9 +150,8 @@ Result<std::vector<Draft>> drafts_of_ids(const Catalogue& catalogue,
                                          const std::vector<std::string>& what) {
     std::vector<Draft> drafts;
     for (const auto& item : what) {
-        const auto selector = Selector::parse(item);
-        if (!selector) return tl::unexpected{selector.error()};
-        auto matched = matching(catalogue, *selector);
+        ASSAY_TRY(const auto selector, Selector::parse(item));
+        auto matched = matching(catalogue, selector);
         if (matched.empty()) return tl::unexpected{no_such_benchmark(catalogue, item)};
         std::ranges::move(matched, std::back_inserter(drafts));
     }
@@ -220,9 +219,7 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
         return tl::unexpected{std::move(error)};
     }
     for (auto& draft : drafts) {
-        for (const auto& defaults : draft.values)
-            if (auto fits = room.take(defaults.size(), where); !fits)
-                return tl::unexpected{fits.error()};
+        for (const auto& defaults : draft.values) ASSAY_TRY(room.take(defaults.size(), where));
         draft.protocol = entry.protocol;
         draft.is_stress = entry.is_stress;
         draft.missing = missing_for(entry, request);
@@ -233,8 +230,7 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
                             .where = fmt::format("{}.parameters", where),
                             .parameter = parameter.name,
                             .values = parameter.values};
-        if (auto done = restrict_to(wanted, pointers_to(drafts), room, notes); !done)
-            return tl::unexpected{done.error()};
+        ASSAY_TRY(restrict_to(wanted, pointers_to(drafts), room, notes));
     }
     return drafts;
 }
@@ -247,9 +243,9 @@ Result<std::vector<Draft>> drafts_of_suite(const Catalogue& catalogue, const Sui
     Room room;
     for (std::size_t i = 0; i < suite.cases.size(); ++i) {
         const auto where = fmt::format("{}: cases[{}]", suite.source, i);
-        auto some = drafts_of_case(catalogue, suite.cases[i], where, request, room, notes);
-        if (!some) return tl::unexpected{some.error()};
-        std::ranges::move(*some, std::back_inserter(drafts));
+        ASSAY_TRY(auto some,
+                  drafts_of_case(catalogue, suite.cases[i], where, request, room, notes));
+        std::ranges::move(some, std::back_inserter(drafts));
     }
     return drafts;
 }
@@ -277,14 +273,13 @@ Result<void> apply_set(const Catalogue& catalogue, const std::string& text,
         return fail(fmt::format("--set {}: write benchmark.parameter=value, as in "
                                 "gemm.square.size=1024,2048",
                                 json::show_text(text)));
-    const auto selector = Selector::parse(left.substr(0, dot));
-    if (!selector) return tl::unexpected{selector.error()};
+    ASSAY_TRY(const auto selector, Selector::parse(left.substr(0, dot)));
     std::vector<Draft*> matched;
     for (auto& draft : drafts)
-        if (selector->matches(*draft.module, *draft.benchmark)) matched.push_back(&draft);
+        if (selector.matches(*draft.module, *draft.benchmark)) matched.push_back(&draft);
     if (matched.empty()) {
         const auto name = left.substr(0, dot);
-        if (matching(catalogue, *selector).empty())
+        if (matching(catalogue, selector).empty())
             return tl::unexpected{no_such_benchmark(catalogue, name)};
         return fail(fmt::format("--set {}: this plan does not measure {}", text, name));
     }
@@ -308,9 +303,8 @@ struct Filters {
              {std::tuple{&request.only, "--only", &filters.only},
               std::tuple{&request.exclude, "--exclude", &filters.exclude}})
             for (const auto& text : *texts) {
-                auto filter = Filter::parse(catalogue, option, text, request.machine);
-                if (!filter) return tl::unexpected{filter.error()};
-                into->push_back(std::move(*filter));
+                ASSAY_TRY(auto filter, Filter::parse(catalogue, option, text, request.machine));
+                into->push_back(std::move(filter));
             }
         return filters;
     }
@@ -391,8 +385,7 @@ void note_missing(Selection& selection) {
 /// If nothing else was requested by name, or a device lacks its driver, a case is tried and
 /// reports why it cannot run.
 Result<void> place_cases(Selection& selection, const PlanRequest& request, bool by_suite) {
-    const auto chosen = choose_devices(request.machine, request.devices);
-    if (!chosen) return tl::unexpected{chosen.error()};
+    ASSAY_TRY(const auto chosen, choose_devices(request.machine, request.devices));
     const auto on_device = [](const PlannedCase& planned) {
         return planned.benchmark->place != "host";
     };
@@ -407,7 +400,7 @@ Result<void> place_cases(Selection& selection, const PlanRequest& request, bool 
                               std::make_move_iterator(here.end()));
     cases.erase(here.begin(), here.end());
     note_missing(selection);
-    cases = put_on_devices(std::move(cases), *chosen);
+    cases = put_on_devices(std::move(cases), chosen);
     return {};
 }
 
@@ -416,35 +409,32 @@ Result<void> place_cases(Selection& selection, const PlanRequest& request, bool 
 Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& request,
                                const Suite* suite) {
     Selection selection;
-    auto drafts = suite != nullptr ? drafts_of_suite(catalogue, *suite, request, selection.notes)
-                                   : drafts_of_ids(catalogue, request.what);
-    if (!drafts) return tl::unexpected{drafts.error()};
+    ASSAY_TRY(auto drafts, suite != nullptr
+                               ? drafts_of_suite(catalogue, *suite, request, selection.notes)
+                               : drafts_of_ids(catalogue, request.what));
     if (!request.together.empty())
-        for (auto& draft : *drafts) draft.together = request.together;
-    const auto filters = Filters::parse(catalogue, request);
-    if (!filters) return tl::unexpected{filters.error()};
-    std::erase_if(*drafts, [&](const Draft& draft) { return filters->drops(draft); });
+        for (auto& draft : drafts) draft.together = request.together;
+    ASSAY_TRY(const auto filters, Filters::parse(catalogue, request));
+    std::erase_if(drafts, [&](const Draft& draft) { return filters.drops(draft); });
     Room room;
     for (const auto& text : request.set)
-        if (auto done = apply_set(catalogue, text, request.machine, *drafts, room, selection.notes);
+        if (auto done = apply_set(catalogue, text, request.machine, drafts, room, selection.notes);
             !done)
             return tl::unexpected{done.error()};
     std::size_t total = 0;
-    for (const auto& draft : *drafts) total += count_of(draft);
+    for (const auto& draft : drafts) total += count_of(draft);
     if (total > most_cases)
         return fail(
             fmt::format("this would be more than {} cases: give fewer values with --set, or "
                         "fewer benchmarks with --only or --exclude",
                         most_cases));
     // What can run comes first: of two equal entries it is the one that is kept.
-    std::ranges::stable_partition(*drafts,
-                                  [](const Draft& draft) { return draft.missing.empty(); });
+    std::ranges::stable_partition(drafts, [](const Draft& draft) { return draft.missing.empty(); });
     std::set<std::string> seen;
-    for (const auto& draft : *drafts) expand(draft, selection.cases, seen);
+    for (const auto& draft : drafts) expand(draft, selection.cases, seen);
     std::erase_if(selection.cases,
-                  [&](const PlannedCase& planned) { return filters->drops(planned); });
-    if (auto placed = place_cases(selection, request, suite != nullptr); !placed)
-        return tl::unexpected{placed.error()};
+                  [&](const PlannedCase& planned) { return filters.drops(planned); });
+    ASSAY_TRY(place_cases(selection, request, suite != nullptr));
     return selection;
 }
 

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <system_error>
 #include <utility>
 
@@ -69,19 +68,12 @@ void read_parameters(const json::Object& object, SuiteCase& entry) {
     }
 }
 
-constexpr std::array<std::pair<std::string_view, Need>, 3> need_names{
-    {{"hosts", Need::hosts}, {"devices", Need::devices}, {"rdma", Need::rdma}}};
-
 void read_needs(const json::Object& object, SuiteCase& entry) {
     std::vector<std::string> words;
     object.read_if("needs", words);
-    for (const auto& word : words) {
-        const auto* const known =
-            std::ranges::find(need_names, word, &decltype(need_names)::value_type::first);
-        if (known == need_names.end())
+    for (const auto& word : words)
+        if (!from_text(word, entry.needs.emplace_back()))
             return object.expected("needs", "a list of hosts (several), devices (several), rdma");
-        entry.needs.push_back(known->second);
-    }
 }
 
 void read_together(const json::Object& object, SuiteCase& entry) {
@@ -123,10 +115,6 @@ std::vector<std::string> read_libraries(const json::Object& object) {
 
 std::filesystem::path suite_folder() { return layout().share / "suites"; }
 
-} // namespace
-
-namespace {
-
 /// Results under the name of a frozen suite are of its cases, or the name would mean nothing.
 Result<void> check_frozen(Suite& suite, const FrozenSuites& frozen) {
     const auto known = frozen.find(suite.name);
@@ -142,11 +130,9 @@ Result<void> check_frozen(Suite& suite, const FrozenSuites& frozen) {
 } // namespace
 
 Result<FrozenSuites> read_frozen(const std::filesystem::path& path) {
-    const auto text = read_whole(path, longest_file);
-    if (!text) return tl::unexpected{text.error()};
-    const auto value = json::parse(*text, path.string());
-    if (!value) return tl::unexpected{value.error()};
-    json::Document document{*value, path.string()};
+    ASSAY_TRY(const auto text, read_whole(path, longest_file));
+    ASSAY_TRY(const auto value, json::parse(text, path.string()));
+    json::Document document{value, path.string()};
     const auto root = document.root();
     FrozenSuites frozen;
     std::string schema;
@@ -156,7 +142,7 @@ Result<FrozenSuites> read_frozen(const std::filesystem::path& path) {
     if (!suites.failed())
         for (const auto& item : suites.value().items()) suites.read(item.key(), frozen[item.key()]);
     root.only({"schema", "suites"});
-    if (auto read = document.result(); !read) return tl::unexpected{read.error()};
+    ASSAY_TRY(document.result());
     return frozen;
 }
 
@@ -169,12 +155,10 @@ Result<FrozenSuites> frozen_suites() {
 
 Result<Suite> parse_suite(std::string_view text, std::string_view source,
                           const FrozenSuites& frozen) {
-    const auto value = json::parse(text, source);
-    if (!value) return tl::unexpected{value.error()};
-    json::Document document{*value, source};
+    ASSAY_TRY(const auto value, json::parse(text, source));
+    json::Document document{value, source};
     const auto root = document.root();
-    Suite suite{.source = std::string{source},
-                .digest = to_hex(sha256(json::to_canonical(*value)))};
+    Suite suite{.source = std::string{source}, .digest = to_hex(sha256(json::to_canonical(value)))};
     std::string schema;
     root.read("schema", schema);
     if (schema != schema_name) root.expected("schema", fmt::format("\"{}\"", schema_name));
@@ -185,19 +169,15 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source,
     constexpr int most_replicas = 100; // more add nothing
     if (suite.replicas < 1 || suite.replicas > most_replicas)
         root.expected("replicas", fmt::format("1 to {}", most_replicas));
-    if (root.has("patience_seconds")) {
-        constexpr double day = 86'400; // seconds
-        double patience = 0;
-        root.read("patience_seconds", patience);
-        if (!(patience >= 0 && patience <= day))
-            root.expected("patience_seconds", fmt::format("0 to {}", day));
-        suite.patience_seconds = patience;
-    }
+    constexpr double day = 86'400; // seconds
+    if (root.has("patience_seconds"))
+        root.read("patience_seconds", suite.patience_seconds.emplace());
+    if (const auto patience = suite.patience_seconds.value_or(0);
+        !(patience >= 0 && patience <= day))
+        root.expected("patience_seconds", fmt::format("0 to {}", day));
     root.read_if("stages", suite.has_stages);
     if (root.has("soak_seconds")) {
-        double seconds = 0;
-        read_positive(root, "soak_seconds", seconds, 365 * 86'400.0);
-        suite.soak_seconds = seconds;
+        read_positive(root, "soak_seconds", suite.soak_seconds.emplace(), 365 * day);
         if (suite.has_stages) root.expected("soak_seconds", "a suite without \"stages\": true");
     }
     root.each("cases", [&](const json::Object& item) {
@@ -214,17 +194,15 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source,
     if (suite.cases.empty()) root.expected("cases", "at least one case");
     root.only({"schema", "name", "description", "protocol", "replicas", "patience_seconds",
                "soak_seconds", "stages", "cases"});
-    if (auto read = document.result(); !read) return tl::unexpected{read.error()};
-    if (auto kept = check_frozen(suite, frozen); !kept) return tl::unexpected{kept.error()};
+    ASSAY_TRY(document.result());
+    ASSAY_TRY(check_frozen(suite, frozen));
     return suite;
 }
 
 Result<Suite> read_suite(const std::filesystem::path& path) {
-    const auto text = read_whole(path, longest_file);
-    if (!text) return tl::unexpected{text.error()};
-    const auto frozen = frozen_suites();
-    if (!frozen) return tl::unexpected{frozen.error()};
-    return parse_suite(*text, path.string(), *frozen);
+    ASSAY_TRY(const auto text, read_whole(path, longest_file));
+    ASSAY_TRY(const auto frozen, frozen_suites());
+    return parse_suite(text, path.string(), frozen);
 }
 
 std::vector<std::string> suite_names() {

@@ -6,11 +6,11 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "json/json.hpp"
 #include "measure/protocol.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -26,7 +26,7 @@ struct SuiteParameter {
 };
 
 /// What an entry may ask of a machine; without it, its cases are left out at no cost.
-enum class Need : std::uint8_t { hosts, devices, rdma };
+ASSAY_ENUM(Need, hosts, devices, rdma)
 
 struct SuiteCase {
     std::string benchmark;

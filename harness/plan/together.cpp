@@ -73,9 +73,8 @@ Result<std::vector<PlannedCase>> siblings(const PlannedCase& planned, const std:
                                                             : "there is one device");
     Shares shares;
     if (on_host) {
-        auto parts = host_shares(kind, shape);
-        if (!parts) return tl::unexpected{parts.error()};
-        shares = std::move(*parts);
+        ASSAY_TRY(auto parts, host_shares(kind, shape));
+        shares = std::move(parts);
     } else {
         shares = shares_near(planned.devices, shape);
     }

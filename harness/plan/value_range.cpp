@@ -50,12 +50,10 @@ Result<Ends> read_ends(const Parameter& parameter, std::string_view text) {
                           fmt::format("after the colon goes 1 to {}", most_per_octave));
         high = high.substr(0, colon);
     }
-    auto first = parse_value(parameter, text.substr(0, at));
-    if (!first) return tl::unexpected{first.error()};
-    auto last = parse_value(parameter, high);
-    if (!last) return tl::unexpected{last.error()};
-    ends.low = std::move(*first);
-    ends.high = std::move(*last);
+    ASSAY_TRY(auto first, parse_value(parameter, text.substr(0, at)));
+    ASSAY_TRY(auto last, parse_value(parameter, high));
+    ends.low = std::move(first);
+    ends.high = std::move(last);
     return ends;
 }
 
@@ -81,22 +79,21 @@ bool is_range(std::string_view text) { return text.find(range_dots) != std::stri
 
 Result<std::vector<record::Value>>
 values_in_range(const Parameter& parameter, std::string_view text, const record::Machine& machine) {
-    auto ends = read_ends(parameter, text);
-    if (!ends) return tl::unexpected{ends.error()};
-    const auto low = number_of(ends->low, machine);
-    const auto high = number_of(ends->high, machine);
+    ASSAY_TRY(auto ends, read_ends(parameter, text));
+    const auto low = number_of(ends.low, machine);
+    const auto high = number_of(ends.high, machine);
     if (low < 1 || low > high)
         return refuse(parameter, text, fmt::format("{} to {} is not a range", low, high));
     std::vector<record::Value> values;
     for (std::int64_t octave = low; octave < high; octave *= 2) {
-        for (std::int64_t step = 0; step < ends->per_octave; ++step) {
-            const auto value = octave + octave / ends->per_octave * step;
+        for (std::int64_t step = 0; step < ends.per_octave; ++step) {
+            const auto value = octave + octave / ends.per_octave * step;
             const bool is_new = values.empty() || std::get<std::int64_t>(values.back()) < value;
             if (value < high && is_new) values.emplace_back(value);
         }
         if (octave > high / 2) break; // the next doubling would pass it, or wrap
     }
-    values.push_back(std::move(ends->high));
+    values.push_back(std::move(ends.high));
     return values;
 }
 

@@ -75,21 +75,18 @@ Result<void> set_variable(Variant& variant, const std::string& name, std::string
 
 Result<void> set(Variant& variant, const std::string& key, std::string value) {
     if (is_variable(key)) return set_variable(variant, key, std::move(value));
-    const std::vector<std::string> known{"library", "governor", "image", "via"};
+    if (key == "governor" || key == "image")
+        return fail(fmt::format("{}= was removed from variants: measure once with each and compare "
+                                "the runs: assay compare old=A/run.json new=B/run.json",
+                                key));
+    const std::vector<std::string> known{"library", "via"};
     const auto which = std::ranges::find(known, key);
     if (which == known.end())
         return fail(fmt::format("there is no key {}{}; a variable of the environment is written in "
                                 "capitals",
                                 json::show_text(key), suggestion(key, known)));
     if (trimmed(value).empty()) return fail(fmt::format("{} needs a value", key));
-    if (key == "image") {
-        if (!variant.image.empty()) return fail("image is given twice");
-        variant.image = value;
-        return {};
-    }
-    std::string& field = key == "library"    ? variant.library
-                         : key == "governor" ? variant.governor
-                                             : variant.via;
+    std::string& field = key == "library" ? variant.library : variant.via;
     if (!field.empty()) return fail(fmt::format("{} is given twice", key));
     field = std::move(value);
     return {};
@@ -112,20 +109,18 @@ Result<Variant> read(std::string_view text) {
     variant.label = trimmed(text.substr(0, colon));
     if (colon == std::string_view::npos)
         return fail(fmt::format("a label ends with a colon: {}", form));
-    if (auto good = check_label(variant.label); !good) return tl::unexpected{good.error()};
+    ASSAY_TRY(check_label(variant.label));
     const auto rest = trimmed(text.substr(colon + 1));
     if (rest.empty()) return variant;
-    const auto pieces = pieces_of(rest);
-    if (!pieces) return tl::unexpected{pieces.error()};
-    for (const auto piece : *pieces) {
+    ASSAY_TRY(const auto pieces, pieces_of(rest));
+    for (const auto piece : pieces) {
         const auto equals = piece.find('=');
         if (equals == std::string_view::npos || equals == 0)
             return fail(fmt::format("{} is not KEY=VALUE; a value with a comma is quoted: "
                                     "UCX_TLS=\"rc,sm\"",
                                     json::show_text(piece)));
         const std::string key{trimmed(piece.substr(0, equals))};
-        if (auto done = set(variant, key, unquoted(trimmed(piece.substr(equals + 1)))); !done)
-            return tl::unexpected{done.error()};
+        ASSAY_TRY(set(variant, key, unquoted(trimmed(piece.substr(equals + 1)))));
     }
     return variant;
 }
@@ -143,12 +138,11 @@ Result<Variant> parse_variant(std::string_view text) {
 Result<std::vector<Variant>> parse_variants(const std::vector<std::string>& texts) {
     std::vector<Variant> variants;
     for (const auto& text : texts) {
-        auto variant = parse_variant(text);
-        if (!variant) return tl::unexpected{variant.error()};
-        if (std::ranges::find(variants, variant->label, &Variant::label) != variants.end())
+        ASSAY_TRY(auto variant, parse_variant(text));
+        if (std::ranges::find(variants, variant.label, &Variant::label) != variants.end())
             return fail(fmt::format("--interleave: the label {} is given twice",
-                                    json::show_text(variant->label)));
-        variants.push_back(std::move(*variant));
+                                    json::show_text(variant.label)));
+        variants.push_back(std::move(variant));
     }
     if (variants.size() < 2 || variants.size() > most_variants)
         return fail(fmt::format("--interleave: give it 2 to {} times, once for each variant: "
@@ -172,8 +166,6 @@ record::NamedList changes_of(const Variant& variant) {
         if (!value.empty()) changes.push_back({name, value});
     };
     add("library", variant.library);
-    add("governor", variant.governor);
-    add("image", variant.image.string());
     add("via", variant.via);
     add("beside", variant.beside);
     return changes;

@@ -8,7 +8,6 @@
 #include "base/result.hpp"
 #include "record/model.hpp"
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,20 +18,18 @@ struct Variant {
     std::string label;
     record::NamedList variables; ///< of the environment, set before exec
     std::string library;         ///< that measures the cases; empty: as planned
-    std::string governor;        ///< of the clock, during a step; empty: as found
-    std::filesystem::path image; ///< root folder or .sif that workers run in; empty: the host's
     std::string via;             ///< a command that starts the worker: "numactl --interleave=all"
     std::string beside;          ///< of --while: the load that works at the same time
     bool operator==(const Variant&) const = default;
 };
 
-/// "new: OPENBLAS_CORETYPE=Haswell,governor=performance". A value with a comma needs double quotes.
+/// "new: OPENBLAS_CORETYPE=Haswell,library=openblas". A value with a comma needs double quotes.
 Result<Variant> parse_variant(std::string_view text);
 
 /// At least two, with different labels, and all or none of them with a library.
 Result<std::vector<Variant>> parse_variants(const std::vector<std::string>& texts);
 
-/// As it is recorded: environment.NAME, library, governor, image, via.
+/// As it is recorded: environment.NAME, library, via.
 record::NamedList changes_of(const Variant& variant);
 
 /// The order of the variants in this pair (from 0): forward and back, so that a drift over a few seconds

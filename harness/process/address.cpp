@@ -154,24 +154,22 @@ std::string to_text(const Address& address) {
 }
 
 Result<Address> own_address_towards(const std::string& host) {
-    const auto found = look_up(host);
-    if (!found) return tl::unexpected{found.error()};
+    ASSAY_TRY(const auto found, look_up(host));
     int error = 0;
-    for (const addrinfo* to = found->get(); to != nullptr; to = to->ai_next) {
+    for (const addrinfo* to = found.get(); to != nullptr; to = to->ai_next) {
         Address own;
         error = choose_way(*to, own);
         if (error == 0) return own;
     }
     return fail(fmt::format("no route to host {} ({}): {}", host,
-                            numeric((*found)->ai_addr, (*found)->ai_addrlen),
+                            numeric(found->ai_addr, found->ai_addrlen),
                             std::system_category().message(error)),
                 Fault::environment);
 }
 
 Result<std::string> numeric_address(const std::string& host) {
-    const auto found = look_up(host);
-    if (!found) return tl::unexpected{found.error()};
-    return numeric((*found)->ai_addr, (*found)->ai_addrlen);
+    ASSAY_TRY(const auto found, look_up(host));
+    return numeric(found->ai_addr, found->ai_addrlen);
 }
 
 bool does_answer(const std::string& host) {

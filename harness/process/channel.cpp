@@ -134,8 +134,7 @@ Result<bool> Connection::receive(std::vector<std::string>& lines) {
     } while (got < 0 && errno == EINTR);
     if (got < 0 && errno != ECONNRESET) return system_failure("receive a message", errno);
     if (got <= 0) return false;
-    auto fed = buffer_.feed({bytes.data(), static_cast<std::size_t>(got)}, lines);
-    if (!fed) return tl::unexpected{fed.error()};
+    ASSAY_TRY(buffer_.feed({bytes.data(), static_cast<std::size_t>(got)}, lines));
     return true;
 }
 

@@ -10,95 +10,22 @@
 
 namespace assay::harness::message {
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Welcome> auto& m) {
-    visit("machine", m.machine);
-    visit("state_folder", m.state_folder);
-    visit("ranks", m.ranks);
-    visit("hosts", m.hosts);
-    visit("describe", m.describe);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Measure> auto& m) {
-    visit("id", m.id);
-    visit("module", m.module);
-    visit("build", m.build);
-    visit("benchmark", m.benchmark);
-    visit("parameters", m.parameters);
-    visit("protocol", m.protocol);
-    visit("replica", m.replica);
-    visit("place", m.place);
-    visit("devices", m.devices);
-    visit("log", m.log);
-    visit("has_siblings", m.has_siblings);
-    visit("only_load", m.only_load);
-    visit("expected", m.expected);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Proceed> auto& m) {
-    visit("id", m.id);
-    visit("point", m.point);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Reached> auto& m) {
-    visit("id", m.id);
-    visit("point", m.point);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<AskFacts> auto& m) {
-    visit("id", m.id);
-    visit("module", m.module);
-}
-template <class Visit>
-void each_field(Visit&& /*visit*/, Maybe<Stop> auto& /*m*/) {}
-template <class Visit>
-void each_field(Visit&& /*visit*/, Maybe<Ping> auto& /*m*/) {}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Hello> auto& m) {
-    visit("token", m.token);
-    visit("rank", m.rank);
-    visit("pid", m.pid);
-    visit("version", m.version);
-    visit("build", m.build);
-    visit("machine", m.machine);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Described> auto& m) {
-    visit("machine", m.machine);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Pong> auto& m) {
-    visit("state", m.state);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Phase> auto& m) {
-    visit("id", m.id);
-    visit("phase", m.phase);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Log> auto& m) {
-    visit("text", m.text);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Result> auto& m) {
-    visit("id", m.id);
-    visit("result", m.result);
-    visit("samples", m.samples);
-    visit("reference", m.reference);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Facts> auto& m) {
-    visit("id", m.id);
-    visit("facts", m.facts);
-    visit("problem", m.problem);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Done> auto& m) {
-    visit("id", m.id);
-    visit("reason", m.reason);
-    visit("reason_code", m.reason_code);
-    visit("reason_values", m.reason_values);
-}
+ASSAY_FIELDS(Welcome, machine, state_folder, ranks, hosts, describe)
+ASSAY_FIELDS(Measure, id, module, build, benchmark, parameters, protocol, replica, place, devices,
+             log, has_siblings, only_load, expected)
+ASSAY_FIELDS(Proceed, id, point)
+ASSAY_FIELDS(Reached, id, point)
+ASSAY_FIELDS(AskFacts, id, module)
+ASSAY_FIELDS(Stop)
+ASSAY_FIELDS(Ping)
+ASSAY_FIELDS(Hello, token, rank, pid, version, build, machine)
+ASSAY_FIELDS(Described, machine)
+ASSAY_FIELDS(Pong, state)
+ASSAY_FIELDS(Phase, id, phase)
+ASSAY_FIELDS(Log, text)
+ASSAY_FIELDS(Result, id, result, samples, reference)
+ASSAY_FIELDS(Facts, id, facts, problem)
+ASSAY_FIELDS(Done, id, reason, reason_code, reason_values)
 
 } // namespace assay::harness::message
 

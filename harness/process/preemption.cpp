@@ -230,23 +230,22 @@ PreemptionWatch::~PreemptionWatch() {
 }
 
 Result<void> PreemptionWatch::check(std::string_view what) {
-    if (const auto endpoint = endpoint_of(what); !endpoint) return tl::unexpected{endpoint.error()};
+    ASSAY_TRY(endpoint_of(what));
     return {};
 }
 
 Result<std::unique_ptr<PreemptionWatch>>
 PreemptionWatch::begin(std::string_view what, std::function<void()> on_notice, milliseconds every) {
-    auto endpoint = endpoint_of(what);
-    if (!endpoint) return tl::unexpected{endpoint.error()};
-    const auto notice = look(*endpoint, endpoint->known.first_patience);
+    ASSAY_TRY(auto endpoint, endpoint_of(what));
+    const auto notice = look(endpoint, endpoint.known.first_patience);
     if (notice == Notice::no_answer)
         return fail(fmt::format("--watch-preemption {}: {} does not answer as the metadata service "
                                 "of {} does",
-                                what, endpoint->authority, endpoint->known.name),
+                                what, endpoint.authority, endpoint.known.name),
                     Fault::environment);
     // NOLINTNEXTLINE(modernize-make-unique): names of members say more
     std::unique_ptr<PreemptionWatch> made{new PreemptionWatch{std::unique_ptr<Watch>{new Watch{
-        .endpoint = std::move(*endpoint), .on_notice = std::move(on_notice), .every = every}}}};
+        .endpoint = std::move(endpoint), .on_notice = std::move(on_notice), .every = every}}}};
     if (notice == Notice::given)
         made->watch_->on_notice();
     else

@@ -349,28 +349,25 @@ Result<Checked> verify_text(std::string_view text, std::string_view source,
     ReadOptions all = options;
     all.values = true;
     all.as_stored = true;
-    const auto run = parse_run(text, source, all);
-    if (!run) return tl::unexpected{run.error()};
+    ASSAY_TRY(const auto run, parse_run(text, source, all));
     const auto schema = json::read_file(layout().share / "schema" / "run.json");
     if (!schema) return fail(schema.error().message, Fault::environment);
-    const auto document = json::parse(text, source, {.bytes = options.bytes});
-    if (!document) return tl::unexpected{document.error()};
-    Checked checked{.findings = check_digests(*document, *run),
-                    .has_digests = document->contains(digests_key)};
+    ASSAY_TRY(const auto document, json::parse(text, source, {.bytes = options.bytes}));
+    Checked checked{.findings = check_digests(document, run),
+                    .has_digests = document.contains(digests_key)};
     auto add = [&](std::vector<Finding> findings) {
         std::ranges::move(findings, std::back_inserter(checked.findings));
     };
-    if (auto fits = json::check_schema(*document, *schema, source); !fits)
+    if (auto fits = json::check_schema(document, *schema, source); !fits)
         add({{.path = {}, .text = fits.error().message}});
     else
-        add(check_summaries(*run));
+        add(check_summaries(run));
     return checked;
 }
 
 Result<Checked> verify_run(const std::filesystem::path& path, const ReadOptions& options) {
-    const auto text = read_whole(path, options.bytes);
-    if (!text) return tl::unexpected{text.error()};
-    return verify_text(*text, path.string(), options);
+    ASSAY_TRY(const auto text, read_whole(path, options.bytes));
+    return verify_text(text, path.string(), options);
 }
 
 } // namespace assay::record

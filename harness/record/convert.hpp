@@ -42,14 +42,7 @@ struct Digests {
     std::string root;               ///< of the schema's name and the digests above
 };
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Digests> auto& digests) {
-    visit("algorithm", digests.algorithm);
-    visit("run", digests.run);
-    visit("machine", digests.machine);
-    visit("cases", digests.cases);
-    visit("root", digests.root);
-}
+ASSAY_FIELDS(Digests, algorithm, run, machine, cases, root)
 
 /// Of a document with schema, run, machine and cases; digests that it has are ignored.
 Digests digests_of(const json::Value& document);

@@ -152,10 +152,9 @@ Result<std::optional<std::string>> unmet(const Machine& machine, const std::stri
     const auto key = text.substr(0, at_least ? equals - 1 : equals);
     const auto texts = texts_of(machine);
     if (const auto named = std::ranges::find(texts, key, &NamedText::name); named != texts.end()) {
-        const auto met =
-            meets(*named, text.substr(std::min(equals + 1, text.size())), at_least, text);
-        if (!met) return tl::unexpected{met.error()};
-        if (*met) return std::optional<std::string>{};
+        ASSAY_TRY(const auto met,
+                  meets(*named, text.substr(std::min(equals + 1, text.size())), at_least, text));
+        if (met) return std::optional<std::string>{};
         return fmt::format("{}={}", key, named->found.empty() ? "not known" : named->found);
     }
     const auto fact = std::ranges::find(facts, key, &Fact::name);

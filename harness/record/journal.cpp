@@ -15,29 +15,10 @@
 
 namespace assay::record {
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<JournalHeader> auto& header) {
-    visit("run", header.run);
-    visit("suite", header.suite);
-    visit("started", header.started);
-    visit("version", header.version);
-    visit("digest", header.digest);
-    visit("machine", header.machine);
-    visit("replicas", header.replicas);
-    visit("modules", header.modules);
-    visit("pairing", header.pairing);
-    visit("seed", header.seed);
-    visit("campaign", header.campaign);
-    visit("note", header.note);
-    visit("tags", header.tags);
-    visit("cases", header.cases);
-}
+ASSAY_FIELDS(JournalHeader, run, suite, started, version, digest, machine, replicas, modules,
+             pairing, seed, campaign, note, tags, cases)
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<JournalStep> auto& step) {
-    visit("case", step.case_index);
-    visit("result", step.result);
-}
+ASSAY_FIELDS(JournalStep, (record.case_index, "case"), result)
 
 namespace {
 
@@ -63,32 +44,28 @@ bool has_crc(std::string_view line) {
 
 Result<void> read_header(std::string_view line, const std::string& source, bool& has_crcs,
                          JournalContent& content) {
-    const auto value = json::parse(line, source);
-    if (!value) return tl::unexpected{value.error()};
-    json::Document document{*value, source};
+    ASSAY_TRY(const auto value, json::parse(line, source));
+    json::Document document{value, source};
     const auto root = document.root();
     std::string schema;
     root.read("schema", schema);
     has_crcs = schema == journal_schema_name;
     if (!has_crcs && schema != first_journal_schema_name)
         root.expected("schema", fmt::format("\"{}\"", journal_schema_name));
-    if (auto read = document.result(); !read) return tl::unexpected{read.error()};
+    ASSAY_TRY(document.result());
     if (has_crcs && !has_crc(line)) return fail(fmt::format("{}: {}", source, checksum_differs));
-    auto header = json::read<JournalHeader>(*value, source);
-    if (!header) return tl::unexpected{std::move(header).error()};
-    content.header = *std::move(header);
-    if (!value->contains(machine_key)) return {};
-    auto machine = json::read<Machine>(value->at(machine_key), source);
-    if (!machine) return tl::unexpected{std::move(machine).error()};
-    content.machine = *std::move(machine);
+    ASSAY_TRY(auto header, json::read<JournalHeader>(value, source));
+    content.header = std::move(header);
+    if (!value.contains(machine_key)) return {};
+    ASSAY_TRY(auto machine, json::read<Machine>(value.at(machine_key), source));
+    content.machine = std::move(machine);
     return {};
 }
 
 Result<JournalStep> step_from(std::string_view line, const std::string& source, bool has_crcs) {
     if (has_crcs && !has_crc(line)) return fail(fmt::format("{}: {}", source, checksum_differs));
-    const auto value = json::parse(line, source);
-    if (!value) return tl::unexpected{value.error()};
-    return json::read<JournalStep>(*value, source);
+    ASSAY_TRY(const auto value, json::parse(line, source));
+    return json::read<JournalStep>(value, source);
 }
 
 } // namespace
@@ -101,8 +78,7 @@ Result<JournalContent> parse_journal(std::string_view text, std::string_view sou
         const std::string place = fmt::format("{}: line {}", source, ++number);
         const auto line = text.substr(0, end);
         if (!content.header) {
-            if (auto read = read_header(line, place, has_crcs, content); !read)
-                return tl::unexpected{std::move(read).error()};
+            ASSAY_TRY(read_header(line, place, has_crcs, content));
         } else if (auto step = step_from(line, place, has_crcs)) {
             content.steps.push_back(*std::move(step));
         } else {
@@ -115,36 +91,32 @@ Result<JournalContent> parse_journal(std::string_view text, std::string_view sou
 }
 
 Result<JournalContent> read_journal(const std::filesystem::path& path, std::size_t limit) {
-    const auto text = read_whole(path, limit);
-    if (!text) return tl::unexpected{text.error()};
-    return parse_journal(*text, path.string());
+    ASSAY_TRY(const auto text, read_whole(path, limit));
+    return parse_journal(text, path.string());
 }
 
 Result<Journal> Journal::create(const std::filesystem::path& path, const JournalHeader& header,
                                 const std::optional<Machine>& machine) {
-    auto file = LineFile::open(path);
-    if (!file) return tl::unexpected{file.error()};
-    if (file->bytes() > 0)
+    ASSAY_TRY(auto file, LineFile::open(path));
+    if (file.bytes() > 0)
         return fail(fmt::format("{} holds a run already: it is not overwritten", path.string()));
     json::Value first{{"schema", journal_schema_name}};
     first.update(json::encode(header));
     if (!header.pairing) first.erase("pairing");
     if (machine) first[machine_key] = json::encode(*machine);
-    if (auto written = file->add(sealed(first)); !written)
-        return tl::unexpected{std::move(written).error()};
+    ASSAY_TRY(file.add(sealed(first)));
     flush_folder(path.parent_path());
-    return Journal{*std::move(file)};
+    return Journal{std::move(file)};
 }
 
 Result<Journal> Journal::resume(const std::filesystem::path& path, const JournalContent& content) {
-    auto file = LineFile::open(path);
-    if (!file) return tl::unexpected{file.error()};
+    ASSAY_TRY(auto file, LineFile::open(path));
     // Another line was written between our read and our lock.
-    if (file->bytes() != content.bytes)
+    if (file.bytes() != content.bytes)
         return fail(fmt::format("{} has {} since it was read: try again", path.string(),
-                                file->bytes() > content.bytes ? "grown" : "become shorter"),
+                                file.bytes() > content.bytes ? "grown" : "become shorter"),
                     Fault::environment);
-    return Journal{*std::move(file)};
+    return Journal{std::move(file)};
 }
 
 Result<void> Journal::add(const JournalStep& step) { return file_.add(sealed(json::encode(step))); }
@@ -186,11 +158,10 @@ Result<Run> read_ended_run(const std::filesystem::path& path, std::size_t limit)
     if (is_being_written(path))
         return fail(fmt::format("{} is being written by a run: wait for its end", path.string()),
                     Fault::environment);
-    auto content = read_journal(path, limit);
-    if (!content) return tl::unexpected{std::move(content).error()};
-    if (!content->header)
+    ASSAY_TRY(auto content, read_journal(path, limit));
+    if (!content.header)
         return fail(fmt::format("{}: the run ended before it measured anything", path.string()));
-    return run_of(*std::move(content));
+    return run_of(std::move(content));
 }
 
 void add_warning(std::vector<std::string>& warnings, std::string warning) {

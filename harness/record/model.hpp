@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "record/hardware.hpp"
 #include "record/soak.hpp"
@@ -25,8 +26,8 @@ inline constexpr std::string_view schema_name = "assay.run/2";
 inline constexpr std::string_view first_schema_name = "assay.run/1"; ///< read for ever
 
 /// How a case ended. Every status but `ok` has a reason.
-enum class Status : std::uint8_t {
-    ok,
+ASSAY_ENUM(
+    Status, ok,
     unstable,    // measured and verified, but drifting or too noisy for the target
     incorrect,   // the check rejected the result: no rate is shown
     skipped,     // does not apply to this machine
@@ -35,13 +36,12 @@ enum class Status : std::uint8_t {
     crashed,     // its process died
     interrupted, // the run was stopped before or during it
     disturbed,   // measured and verified, but something else used the machine in too many windows
-    not_started, // no process could be started for it: nothing is known of the case
-};
+    not_started) // no process could be started for it: nothing is known of the case
+inline std::string_view expected_text(Status /*any*/) {
+    return "the status of a case (ok, unstable, ...)";
+}
 /// For every enumeration here: to_string gives its name in files, from_text returns false for an unknown name, and
 /// expected_text completes an error message ("expected ...").
-std::string_view to_string(Status status);
-bool from_text(std::string_view text, Status& out);
-std::string_view expected_text(Status status);
 /// ok, unstable, incorrect and skipped are final; --resume retries the others.
 bool is_finished(Status status);
 /// ok, unstable and disturbed have a verified value.
@@ -49,36 +49,17 @@ bool is_measured(Status status);
 
 /// Why a case is not ok, for programs; the reason text beside it is for people. `none`: ok, or a file from before
 /// codes existed. The schema documents each code and its values.
-enum class ReasonCode : std::uint8_t {
-    none,
-    other,
-    too_few_batches,
-    drift,
-    no_interval,
-    wide_interval,
-    replicas_disagree,
-    wrong_result,
-    check_is_blind,
-    path_contradicted,
-    not_applicable,
-    missing_here,
-    nothing_to_compare,
-    benchmark_error,
-    another_rank,
-    no_time,
-    no_metric,
-    no_worker,
-    time_limit,
-    process_died,
-    stopped,
-    not_measured,
-    disturbed,
-    two_levels,
-    above_bound,
-};
-std::string_view to_string(ReasonCode code);
-bool from_text(std::string_view text, ReasonCode& out);
-std::string_view expected_text(ReasonCode code);
+ASSAY_ENUM(ReasonCode, none, other, too_few_batches, drift, no_interval, wide_interval,
+           replicas_disagree, wrong_result, check_is_blind, path_contradicted, not_applicable,
+           missing_here, nothing_to_compare, benchmark_error, another_rank, no_time, no_metric,
+           no_worker, time_limit, process_died, stopped, not_measured, disturbed, two_levels,
+           above_bound)
+inline std::string_view expected_text(ReasonCode /*any*/) { return "the code of a reason"; }
+/// The code of a later version is no reason to refuse its file.
+constexpr bool from_text(std::string_view text, ReasonCode& out) {
+    if (!find_name(names_of(out), text, out)) out = ReasonCode::other;
+    return true;
+}
 /// A parameter's or setting's value, with the type it has in JSON.
 using Value = std::variant<std::int64_t, double, bool, std::string>;
 std::string to_string(const Value& value);
@@ -122,32 +103,17 @@ struct Remark : std::string {
 };
 
 /// What else used the machine during the window of a case, for programs. The schema documents each code.
-enum class DisturbanceCode : std::uint8_t {
-    other,
-    foreign_cpu,
-    steal,
-    waiting,
-    quota,
-    too_hot,
-    clock_fell,
-    clock_rose,
-    device_slowed,
-    device_capped,
-    memory_uncorrected,
-    memory_corrected,
-    row_broken,
-    packets_resent,
-    device_shared,
-    link_narrow,
-    link_slow,
-    driver_silent,
-    neighbours,
-    clock_low,
-    cpus_moved,
-};
-std::string_view to_string(DisturbanceCode code);
-bool from_text(std::string_view text, DisturbanceCode& out);
-std::string_view expected_text(DisturbanceCode code);
+ASSAY_ENUM(DisturbanceCode, other, foreign_cpu, steal, waiting, quota, too_hot, clock_fell,
+           clock_rose, device_slowed, device_capped, memory_uncorrected, memory_corrected,
+           row_broken, packets_resent, device_shared, link_narrow, link_slow, driver_silent,
+           neighbours, clock_low, cpus_moved)
+inline std::string_view expected_text(DisturbanceCode /*any*/) {
+    return "the code of a disturbance";
+}
+constexpr bool from_text(std::string_view text, DisturbanceCode& out) {
+    if (!find_name(names_of(out), text, out)) out = DisturbanceCode::other; // of a later version
+    return true;
+}
 
 struct Disturbance {
     DisturbanceCode code = DisturbanceCode::other;
@@ -178,16 +144,12 @@ struct Verification {
 };
 
 /// The links that the data of a case took.
-enum class Links : std::uint8_t {
-    unknown,
-    host,   // of a device to its host
-    nvlink, // between devices
-    peer,   // between devices: NVLink where it is up, otherwise PCIe
-    other,  // a network, or several of these
-};
-std::string_view to_string(Links links);
-bool from_text(std::string_view text, Links& out);
-std::string_view expected_text(Links links);
+ASSAY_ENUM(Links, unknown,
+           host,   // of a device to its host
+           nvlink, // between devices
+           peer,   // between devices: NVLink where it is up, otherwise PCIe
+           other)  // a network, or several of these
+inline std::string_view expected_text(Links /*any*/) { return "host, nvlink, peer or other"; }
 
 /// What a benchmark reports about its work for the harness to act on; assay_evidence in assay/module.h documents
 /// each field. Settings are for people; evidence is for programs.
@@ -212,14 +174,10 @@ struct Evidence {
 };
 
 /// What an interval covers.
-enum class IntervalScope : std::uint8_t {
-    none,             // too little data for an interval
-    within_process,   // one process: says nothing about the next one
-    between_replicas, // separate processes: what a user sees when running again
-};
-std::string_view to_string(IntervalScope scope);
-bool from_text(std::string_view text, IntervalScope& out);
-std::string_view expected_text(IntervalScope scope);
+ASSAY_ENUM(IntervalScope,
+           none,             // too little data for an interval
+           within_process,   // one process: says nothing about the next one
+           between_replicas) // separate processes: what a user sees when running again
 
 /// A matrix beside the metrics: core to core, node to node.
 struct Table {
@@ -249,10 +207,7 @@ struct Metric {
     std::optional<Levels> levels;
 };
 
-enum class CeilingKind : std::uint8_t { none, measured, datasheet };
-std::string_view to_string(CeilingKind kind);
-bool from_text(std::string_view text, CeilingKind& out);
-std::string_view expected_text(CeilingKind kind);
+ASSAY_ENUM(CeilingKind, none, measured, datasheet)
 
 /// A roofline bound of the primary metric.
 struct Ceiling {

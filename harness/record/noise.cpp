@@ -88,22 +88,6 @@ bool concerns(Code code, Influence influence) {
     }
 }
 
-bool is_own_fault(Code code) {
-    switch (code) {
-    case Code::too_hot:
-    case Code::device_slowed:
-    case Code::memory_uncorrected:
-    case Code::memory_corrected:
-    case Code::row_broken:
-    case Code::packets_resent:
-    case Code::link_narrow:
-    case Code::link_slow:
-        return true;
-    default:
-        return false;
-    }
-}
-
 namespace {
 
 struct Deviations {

@@ -30,8 +30,6 @@ Influence influence_of(const Case& c);
 bool can_slow(DisturbanceCode code, Influence influence);
 /// Says it anything about the case? Of what happened on a host little concerns a kernel that the device times.
 bool concerns(DisturbanceCode code, Influence influence);
-/// A fault of the node itself.
-bool is_own_fault(DisturbanceCode code);
 
 enum class NoisePlace : std::uint8_t { device, device_and_host, bare_metal, guest };
 /// A host of which nothing says that nobody shares it is a guest.

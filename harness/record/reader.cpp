@@ -7,6 +7,7 @@
 #include "record/convert.hpp"
 #include "record/journal.hpp"
 #include "record/layout.hpp"
+#include "record/plain.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
@@ -14,12 +15,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <new>
 #include <span>
 #include <type_traits>
-#include <unordered_set>
 
 namespace assay::record {
 namespace {
@@ -120,10 +119,10 @@ private:
         requires std::is_enum_v<Enum>
     bool read(od::value value, Enum& out) {
         std::string_view text;
-        if (!plain(value, text, expected_text(out))) return false;
+        if (!plain(value, text, expected_names(out))) return false;
         return from_text(text, out) ||
                refuse(
-                   fmt::format("got {}, expected {}", json::show_text(text), expected_text(out)));
+                   fmt::format("got {}, expected {}", json::show_text(text), expected_names(out)));
     }
     template <class T>
     bool read(od::value value, std::optional<T>& out) {
@@ -151,20 +150,30 @@ private:
         }
         return true;
     }
-    bool read(od::value value, NamedList& out) {
+    /// `each` member, by key and value, says whether to go on.
+    bool members(od::value& value, const auto& each) {
         od::object object;
         if (const auto error = value.get_object().get(object))
             return mismatch(error, value, "an object");
-        std::unordered_set<std::string> names;
         for (auto entry : object) {
             od::field field;
             std::string_view key;
             if (const auto error = std::move(entry).get(field)) return broken(error);
             if (const auto error = field.unescaped_key().get(key)) return broken(error);
-            if (!names.emplace(key).second) return duplicate(key);
-            if (!named(key, field.value(), out)) return at(key);
+            if (!each(key, field.value())) return false;
         }
         return true;
+    }
+    bool read(od::value value, NamedList& out) {
+        const auto take = [&](std::string_view key, od::value one) {
+            return named(key, one, out) || at(key);
+        };
+        if (!members(value, take)) return false;
+        std::vector<std::string_view> names;
+        for (const auto& one : out) names.push_back(one.name);
+        std::ranges::sort(names);
+        const auto twice = std::ranges::adjacent_find(names);
+        return twice == names.end() || duplicate(*twice);
     }
     bool named(std::string_view key, od::value value, NamedList& out) {
         od::json_type type{};
@@ -212,70 +221,79 @@ private:
 
     template <json::Record T>
     bool read(od::value value, T& out) {
-        od::object object;
-        if (const auto error = value.get_object().get(object))
-            return mismatch(error, value, "an object");
+        std::size_t next = 0; // files of ours have the fields in this order: it is looked at first
         std::uint64_t seen = 0; // a bit for each field, in the order of each_field
-        for (auto entry : object) {
-            od::field field;
-            std::string_view key;
-            if (const auto error = std::move(entry).get(field)) return broken(error);
-            if (const auto error = field.unescaped_key().get(key)) return broken(error);
-            if (!member(key, field.value(), out, seen)) return false;
-        }
-        return complete(out, seen);
+        return members(value, [&](std::string_view key,
+                                  od::value one) { return member(key, one, out, next, seen); }) &&
+               complete(out, seen);
+    }
+
+    /// What the options may leave out; simdjson skips it without parsing.
+    enum class Part : std::uint8_t { always, values, details };
+    struct Field {
+        std::string_view name;
+        Part part;
+    };
+    template <json::Record T>
+    static const std::vector<Field>& fields_of(const T& record) {
+        static const auto fields = [&] {
+            std::vector<Field> list;
+            each_field(
+                [&](const char* name, const auto&) { list.push_back({name, part_of<T>(name)}); },
+                record);
+            return list;
+        }();
+        return fields;
     }
 
     template <json::Record T>
-    bool member(std::string_view key, od::value value, T& out, std::uint64_t& seen) {
-        bool known = false;
-        bool good = true;
-        // Files of ours have the fields in this order: what follows the last one seen is looked at first.
-        const std::uint64_t next = seen == 0 ? 1 : std::bit_floor(seen) << 1U;
-        const auto look = [&](bool behind) {
-            std::uint64_t bit = 1;
+    bool member(std::string_view key, od::value value, T& out, std::size_t& next,
+                std::uint64_t& seen) {
+        const auto& fields = fields_of(out);
+        std::size_t place = next;
+        for (std::size_t i = 0; i < fields.size(); ++i, ++place) {
+            if (place >= fields.size()) place = 0;
+            if (fields[place].name != key) continue;
+            const auto bit = std::uint64_t{1} << place;
+            if ((seen & bit) != 0) return duplicate(key);
+            seen |= bit;
+            next = place + 1;
+            if (!is_wanted(fields[place].part)) return true;
+            bool good = true;
+            std::size_t at_field = 0;
             each_field(
-                [&](const char* name, auto& target) {
-                    const std::uint64_t mine = bit;
-                    bit <<= 1U;
-                    if (known || (mine < next) != behind || key != name) return;
-                    known = true;
-                    if ((seen & mine) != 0) {
-                        good = duplicate(key);
-                        return;
-                    }
-                    seen |= mine;
-                    if (!skips<T>(key) && !read(value, target)) good = at(key);
+                [&](const char*, auto& target) {
+                    if (at_field++ == place) good = read(value, target);
                 },
                 out);
-        };
-        look(false);
-        if (!known) look(true);
-        if (known) return good;
+            return good || at(key);
+        }
         if (json::is_closed<T>) return unknown(key, out);
         return skim(value, unknown_depth) || at(key);
     }
 
-    /// Keys that the options leave out; simdjson skips them without parsing.
+    bool is_wanted(Part part) const {
+        return part == Part::always || (part == Part::values ? options_.values : options_.details);
+    }
     template <json::Record T>
-    bool skips(std::string_view key) const {
+    static Part part_of(std::string_view key) {
+        const auto is_one_of = [&](const auto& names) {
+            return std::ranges::find(names, key) != names.end();
+        };
+        bool is_detail = false;
         if constexpr (std::same_as<T, Replica>) {
-            constexpr std::array left_out{"setup_seconds", "resident_bytes", "soak"};
-            if (key == "values") return !options_.values;
-            return !options_.details && std::ranges::find(left_out, key) != left_out.end();
+            if (key == "values") return Part::values;
+            is_detail = is_one_of(std::array{"setup_seconds", "resident_bytes", "soak"});
         } else if constexpr (std::same_as<T, Metric>) {
-            constexpr std::array left_out{"min", "p95", "count"};
-            return !options_.details && std::ranges::find(left_out, key) != left_out.end();
+            is_detail = is_one_of(std::array{"min", "p95", "count"});
         } else if constexpr (std::same_as<T, Case>) {
-            return !options_.details && key == "warnings";
+            is_detail = key == "warnings";
         } else if constexpr (std::same_as<T, Telemetry>) {
-            constexpr std::array kept{"disturbances",  "disturbed_by", "window_seconds",
-                                      "energy_joules", "energy_scope", "core_latency_seconds",
-                                      "device"};
-            return !options_.details && std::ranges::find(kept, key) == kept.end();
-        } else {
-            return false;
+            is_detail = !is_one_of(std::array{"disturbances", "disturbed_by", "window_seconds",
+                                              "energy_joules", "energy_scope",
+                                              "core_latency_seconds", "device"});
         }
+        return is_detail ? Part::details : Part::always;
     }
 
     template <json::Record T>
@@ -334,16 +352,9 @@ private:
     }
     // NOLINTNEXTLINE(misc-no-recursion)
     bool skim_object(od::value& value, int depth) {
-        od::object object;
-        if (const auto error = value.get_object().get(object)) return broken(error);
-        for (auto entry : object) {
-            od::field field;
-            std::string_view key;
-            if (const auto error = std::move(entry).get(field)) return broken(error);
-            if (const auto error = field.unescaped_key().get(key)) return broken(error);
-            if (!skim(field.value(), depth - 1)) return at(key);
-        }
-        return true;
+        return members(value, [&](std::string_view key, od::value one) {
+            return skim(one, depth - 1) || at(key);
+        });
     }
     // NOLINTNEXTLINE(misc-no-recursion)
     bool skim_array(od::value& value, int depth) {
@@ -439,7 +450,7 @@ private:
 /// `padded` has SIMDJSON_PADDING readable bytes after the text.
 Result<Run> walk(simdjson::padded_string_view padded, std::string_view source,
                  const ReadOptions& options) {
-    od::parser parser;
+    thread_local od::parser parser; // keeps its memory for the next of thousands
     od::document document;
     if (const auto error = parser.iterate(padded).get(document)) {
         if (error == simdjson::MEMALLOC)
@@ -451,20 +462,26 @@ Result<Run> walk(simdjson::padded_string_view padded, std::string_view source,
     const std::string_view whole{padded.data(), padded.size()};
     Walk walk{document, whole, options};
     if (!walk.read(run)) return fail(walk.message(source));
-    if (!options.as_stored) judge_again(run);
+    if (!options.as_stored) {
+        judge_again(run);
+        make_plain(run);
+    }
     return run;
 }
 
 } // namespace
 
 Result<Run> read_run(const std::filesystem::path& path, const ReadOptions& options) try {
-    if (path.filename() == journal_file) return read_ended_run(path, options.bytes);
-    auto text = read_whole(path, options.bytes);
-    if (!text) return tl::unexpected{std::move(text).error()};
-    text->reserve(text->size() + simdjson::SIMDJSON_PADDING);
-    auto run = walk(simdjson::padded_string_view{text->data(), text->size(), text->capacity()},
+    if (path.filename() == journal_file) {
+        auto run = read_ended_run(path, options.bytes);
+        if (run && !options.as_stored) make_plain(*run);
+        return run;
+    }
+    ASSAY_TRY(auto text, read_whole(path, options.bytes));
+    text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+    auto run = walk(simdjson::padded_string_view{text.data(), text.size(), text.capacity()},
                     path.string(), options);
-    if (run && options.stale != nullptr) *options.stale = stale_section(*text).value_or("");
+    if (run && options.stale != nullptr) *options.stale = stale_section(text).value_or("");
     return run;
 } catch (const std::bad_alloc&) {
     return fail(fmt::format("{}: not enough memory to read it", path.string()), Fault::environment);

@@ -22,8 +22,8 @@ struct ReadOptions {
     /// False: without the parts that only a report of a single run shows: warnings, details of
     /// distributions, and most of the telemetry. For reading thousands of files at once.
     bool details = true;
-    /// True: cases of older rules stay as they were concluded, for those who check or continue a file. Otherwise they are
-    /// concluded again; see summary.hpp.
+    /// True: texts, and cases of older rules, stay as they are, for those who check or continue a file. Otherwise texts are
+    /// made plain (plain.hpp) and such cases concluded again (summary.hpp).
     bool as_stored = false;
     std::size_t bytes = std::size_t{1} << 30U; ///< a larger file is refused; a normal one has 1 MB
     /// Gets the first section that does not have its digest (record/convert.hpp); null: none is looked at. By read_run.

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "base/names.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,24 +17,16 @@
 namespace assay::record {
 
 /// Where the right bits came back, after a result was wrong.
-enum class Replay : std::uint8_t {
-    none,        // nowhere: not in this process
-    same_state,  // the next call was right: a passing fault
-    fresh_state, // only after the data was made anew: what lies in memory is damaged
-};
-std::string_view to_string(Replay replay);
-bool from_text(std::string_view text, Replay& out);
-std::string_view expected_text(Replay replay);
+ASSAY_ENUM(Replay,
+           none,        // nowhere: not in this process
+           same_state,  // the next call was right: a passing fault
+           fresh_state) // only after the data was made anew: what lies in memory is damaged
 
 /// What a result was held against.
-enum class HeldAgainst : std::uint8_t {
-    calls,  // the other calls of its process
-    others, // other processes, devices, or parts of the machine
-    check,  // the check of the benchmark
-};
-std::string_view to_string(HeldAgainst held);
-bool from_text(std::string_view text, HeldAgainst& out);
-std::string_view expected_text(HeldAgainst held);
+ASSAY_ENUM(HeldAgainst,
+           calls,  // the other calls of its process
+           others, // other processes, devices, or parts of the machine
+           check)  // the check of the benchmark
 
 /// A wrong result of one call.
 struct Corruption {

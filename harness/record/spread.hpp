@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include "base/names.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,37 +42,18 @@ struct Spread {
 };
 
 /// Parts of an acceptance run, in this order.
-enum class StageName : std::uint8_t { sanity, validation, performance, stress };
-std::string_view to_string(StageName name);
-bool from_text(std::string_view text, StageName& out);
-std::string_view expected_text(StageName name);
+ASSAY_ENUM(StageName, sanity, validation, performance, stress)
+inline std::string_view expected_text(StageName /*any*/) { return "the name of a stage"; }
 
 /// How a stage ended; after part_missing and wrong_result measuring on is pointless.
-enum class StageEnd : std::uint8_t {
-    done,
-    part_missing,
-    wrong_result,
-    out_of_time,
-    interrupted,
-    not_begun
-};
-std::string_view to_string(StageEnd end);
-bool from_text(std::string_view text, StageEnd& out);
-std::string_view expected_text(StageEnd end);
+ASSAY_ENUM(StageEnd, done, part_missing, wrong_result, out_of_time, interrupted, not_begun)
+inline std::string_view expected_text(StageEnd /*any*/) { return "how a stage ended"; }
 
 /// Why a run ended; the README of this room has the table.
-enum class RunEnd : std::uint8_t {
-    none, // not known: imported, or from before there were codes
-    completed,
-    signal,
-    preempted,
-    time_limit,
-    part_missing,
-    wrong_result
-};
-std::string_view to_string(RunEnd end);
-bool from_text(std::string_view text, RunEnd& out);
-std::string_view expected_text(RunEnd end);
+ASSAY_ENUM(RunEnd,
+           none, // not known: imported, or from before there were codes
+           completed, signal, preempted, time_limit, part_missing, wrong_result)
+inline std::string_view expected_text(RunEnd /*any*/) { return "why a run ended"; }
 
 struct Stage {
     StageName name = StageName::performance;

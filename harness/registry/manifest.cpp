@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -24,12 +23,7 @@
 
 namespace assay::harness {
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<ParameterVariable> auto& variable) {
-    visit("value", variable.value);
-    visit("name", variable.name);
-    visit("setting", variable.setting);
-}
+ASSAY_FIELDS(ParameterVariable, value, name, setting)
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Parameter> auto& parameter) {
     visit("name", parameter.name);
@@ -48,120 +42,38 @@ void each_field(Visit&& visit, Maybe<Parameter> auto& parameter) {
     visit("defaults", parameter.defaults);
     visit("variables", parameter.variables);
 }
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Benchmark> auto& benchmark) {
-    visit("id", benchmark.id);
-    visit("version", benchmark.version);
-    visit("place", benchmark.place);
-    visit("question", benchmark.question);
-    visit("method", benchmark.method);
-    visit("caveats", benchmark.caveats);
-    visit("headline", benchmark.headline);
-    visit("ceiling", benchmark.ceiling);
-    visit("bound", benchmark.bound);
-    visit("noise", benchmark.noise);
-    visit("items", benchmark.items);
-    visit("reproducible", benchmark.reproducible);
-    visit("rewinds", benchmark.rewinds);
-    visit("single_call", benchmark.single_call);
-    visit("long_calls", benchmark.long_calls);
-    visit("team", benchmark.team);
-    visit("is_ceiling", benchmark.is_ceiling);
-    visit("all_devices", benchmark.all_devices);
-    visit("safe_calls", benchmark.safe_calls);
-    visit("metrics", benchmark.metrics);
-    visit("packages", benchmark.packages);
-    visit("parameters", benchmark.parameters);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Tuning> auto& tuning) {
-    visit("variable", tuning.variable);
-    visit("value", tuning.value);
-    visit("requires_isa", tuning.requires_isa);
-}
+ASSAY_FIELDS(Benchmark, id, version, place, question, method, caveats, headline, ceiling, bound,
+             noise, items, reproducible, rewinds, single_call, long_calls, team, is_ceiling,
+             all_devices, safe_calls, metrics, packages, parameters)
+ASSAY_FIELDS(Tuning, variable, value, requires_isa)
 /// In addition to the schema and the library's file name.
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Manifest> auto& manifest) {
-    visit("module", manifest.module);
-    visit("build_id", manifest.build_id);
-    visit("launcher", manifest.launcher);
-    visit("path_variable", manifest.path_variable);
-    visit("tunings", manifest.tunings);
-    visit("benchmarks", manifest.benchmarks);
-}
+ASSAY_FIELDS(Manifest, module, build_id, launcher, path_variable, tunings, benchmarks)
+
+template <OneOf<std::vector<ParameterVariable>, BoundBy, Noise> T>
+void json_sparse(const T&);
+
+template <OneOf<ParameterVariable, Parameter, Benchmark, Tuning> T>
+void json_closed(const T&);
 
 } // namespace assay::harness
-
-namespace assay::json {
-
-template <>
-inline constexpr bool is_sparse<std::vector<harness::ParameterVariable>> = true;
-template <>
-inline constexpr bool is_sparse<harness::BoundBy> = true;
-template <>
-inline constexpr bool is_sparse<harness::Noise> = true;
-template <>
-inline constexpr bool is_closed<harness::ParameterVariable> = true;
-template <>
-inline constexpr bool is_closed<harness::Parameter> = true;
-template <>
-inline constexpr bool is_closed<harness::Benchmark> = true;
-template <>
-inline constexpr bool is_closed<harness::Tuning> = true;
-
-} // namespace assay::json
 
 namespace assay::harness {
 namespace {
 
-/// Each with the units that its limits have.
-struct BoundName {
-    BoundBy bound;
-    std::string_view name;
-    std::vector<std::string_view> units;
-};
-const std::array bounds{
-    BoundName{BoundBy::none, "none", {}},
-    BoundName{BoundBy::vector_units, "vector_units", {"FLOP/s", "OP/s"}},
-    BoundName{BoundBy::matrix_units, "matrix_units", {"FLOP/s", "OP/s"}},
-    BoundName{BoundBy::memory, "memory", {"B/s"}},
-    BoundName{BoundBy::host_link, "host_link", {"B/s"}},
-    BoundName{BoundBy::device_links, "device_links", {"B/s"}},
-    BoundName{BoundBy::network, "network", {"B/s"}},
-};
-const BoundName& entry_of(BoundBy bound) { return bounds.at(static_cast<std::size_t>(bound)); }
+/// Units that limits of this kind have.
+std::vector<std::string_view> units_of(BoundBy bound) {
+    switch (bound) {
+    case BoundBy::none:
+        return {};
+    case BoundBy::vector_units:
+    case BoundBy::matrix_units:
+        return {"FLOP/s", "OP/s"};
+    default:
+        return {"B/s"};
+    }
+}
 
 } // namespace
-
-std::string_view to_string(BoundBy bound) { return entry_of(bound).name; }
-bool from_text(std::string_view text, BoundBy& out) {
-    const auto* const found = std::ranges::find(bounds, text, &BoundName::name);
-    if (found == bounds.end()) return false;
-    out = found->bound;
-    return true;
-}
-std::string_view expected_text(BoundBy /*bound*/) {
-    return "vector_units, matrix_units, memory, host_link, device_links or network";
-}
-
-namespace {
-
-/// In the order of the enumeration.
-constexpr std::array<std::string_view, 7> noises{"unknown", "arithmetic", "memory", "workload",
-                                                 "fft",     "messages",   "latency"};
-
-} // namespace
-
-std::string_view to_string(Noise noise) { return noises.at(static_cast<std::size_t>(noise)); }
-bool from_text(std::string_view text, Noise& out) {
-    const auto* const found = std::ranges::find(noises, text);
-    if (found == noises.end()) return false;
-    out = static_cast<Noise>(found - noises.begin());
-    return true;
-}
-std::string_view expected_text(Noise /*noise*/) {
-    return "arithmetic, memory, workload, fft, messages or latency";
-}
 
 std::string unknown_metric(std::string_view name) {
     std::vector<std::string> known;
@@ -204,7 +116,7 @@ Result<Manifest> manifest_from(const json::Value& value, std::string_view source
     // A manifest must not refer to a library in another folder.
     if (!m.library.has_filename() || m.library.has_parent_path())
         root.expected("library", "the name of a file beside the manifest");
-    if (auto read = document.result(); !read) return tl::unexpected{read.error()};
+    ASSAY_TRY(document.result());
     // JSON has one kind of number: 1 is accepted as a real number.
     for (auto& benchmark : m.benchmarks)
         for (auto& parameter : benchmark.parameters)
@@ -313,7 +225,7 @@ Result<void> check_benchmark(const Benchmark& b) {
     if (b.items && !record::is_item_name(*b.items))
         return fail(fmt::format("{}: its items {} should be a word in lower case, as in keys", b.id,
                                 json::show_text(*b.items)));
-    const auto& units = entry_of(b.bound).units;
+    const auto units = units_of(b.bound);
     if (!units.empty() &&
         std::ranges::find(units, record::find_metric(b.headline)->unit) == units.end())
         return fail(fmt::format("{}: its bound {} is none of its headline \"{}\"", b.id,
@@ -373,14 +285,14 @@ Result<void> check_manifest(const Manifest& manifest) {
         return fail(fmt::format("module name \"{}\" should be lower case letters, digits and _",
                                 manifest.module));
     if (manifest.build_id.empty()) return fail("its build id is empty");
-    if (auto clean = check_clean({manifest.build_id, manifest.launcher}); !clean) return clean;
-    if (auto clean = check_clean({manifest.path_variable.value_or("")}); !clean) return clean;
+    ASSAY_TRY(check_clean({manifest.build_id, manifest.launcher}));
+    ASSAY_TRY(check_clean({manifest.path_variable.value_or("")}));
     for (const auto& t : manifest.tunings)
-        if (auto clean = check_clean({t.variable, t.value, t.requires_isa}); !clean) return clean;
+        ASSAY_TRY(check_clean({t.variable, t.value, t.requires_isa}));
     if (manifest.benchmarks.empty()) return fail("it has no benchmark");
     std::set<std::string_view> ids;
     for (const auto& benchmark : manifest.benchmarks) {
-        if (auto checked = check_benchmark(benchmark); !checked) return checked;
+        ASSAY_TRY(check_benchmark(benchmark));
         if (!ids.insert(benchmark.id).second)
             return fail(fmt::format("benchmark {} is given twice", benchmark.id));
     }
@@ -388,9 +300,8 @@ Result<void> check_manifest(const Manifest& manifest) {
 }
 
 Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path& path) {
-    const auto value = json::parse(text, path.string());
-    if (!value) return tl::unexpected{value.error()};
-    auto manifest = manifest_from(*value, path.string());
+    ASSAY_TRY(const auto value, json::parse(text, path.string()));
+    auto manifest = manifest_from(value, path.string());
     if (!manifest) return manifest;
     if (auto checked = check_manifest(*manifest); !checked)
         return fail(fmt::format("{}: {}", path.string(), checked.error().message));
@@ -399,9 +310,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::pa
 }
 
 Result<Manifest> read_manifest(const std::filesystem::path& path) {
-    const auto text = read_whole(path, json::Limits{}.bytes);
-    if (!text) return tl::unexpected{text.error()};
-    return parse_manifest(*text, path);
+    ASSAY_TRY(const auto text, read_whole(path, json::Limits{}.bytes));
+    return parse_manifest(text, path);
 }
 
 Result<void> write_manifest(const Manifest& manifest, const std::filesystem::path& path) {

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "json/json.hpp"
 #include "registry/parameter.hpp"
@@ -18,24 +19,16 @@
 namespace assay::harness {
 
 /// What bounds the primary metric by the data sheets: assay_bound in assay/module.h, in its order.
-enum class BoundBy : std::uint8_t {
-    none,
-    vector_units,
-    matrix_units,
-    memory,
-    host_link,
-    device_links,
-    network,
-};
-std::string_view to_string(BoundBy bound);
-bool from_text(std::string_view text, BoundBy& out);
-std::string_view expected_text(BoundBy bound);
+ASSAY_ENUM(BoundBy, none, vector_units, matrix_units, memory, host_link, device_links, network)
+inline std::string_view expected_text(BoundBy /*any*/) {
+    return "vector_units, matrix_units, memory, host_link, device_links or network";
+}
 
 /// How its values spread by their nature: assay_noise in assay/module.h, in its order. By how much: record/noise.hpp.
-enum class Noise : std::uint8_t { unknown, arithmetic, memory, workload, fft, messages, latency };
-std::string_view to_string(Noise noise);
-bool from_text(std::string_view text, Noise& out);
-std::string_view expected_text(Noise noise);
+ASSAY_ENUM(Noise, unknown, arithmetic, memory, workload, fft, messages, latency)
+inline std::string_view expected_text(Noise /*any*/) {
+    return "arithmetic, memory, workload, fft, messages or latency";
+}
 
 struct Benchmark {
     std::string id;

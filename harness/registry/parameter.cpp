@@ -10,20 +10,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 namespace assay::harness {
 namespace {
-
-constexpr std::array<std::pair<ParameterKind, std::string_view>, 5> kind_names{
-    {{ParameterKind::integer, "integer"},
-     {ParameterKind::real, "real"},
-     {ParameterKind::boolean, "boolean"},
-     {ParameterKind::name, "name"},
-     {ParameterKind::text, "text"}}};
 
 constexpr std::size_t longest_text = 1000; // bytes of a free text: a path, an option
 
@@ -92,25 +84,6 @@ bool fits(const Parameter& parameter, const record::Value& value) {
 }
 
 } // namespace
-
-std::string_view to_string(ParameterKind kind) {
-    for (const auto& [known, name] : kind_names)
-        if (known == kind) return name;
-    return "";
-}
-
-bool from_text(std::string_view text, ParameterKind& out) {
-    for (const auto& [kind, name] : kind_names) {
-        if (name != text) continue;
-        out = kind;
-        return true;
-    }
-    return false;
-}
-
-std::string_view expected_text(ParameterKind /*kind*/) {
-    return "integer, real, boolean, name or text";
-}
 
 std::string range_of(const Parameter& parameter) {
     switch (parameter.kind) {

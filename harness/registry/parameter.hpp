@@ -5,19 +5,19 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "json/json.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay::harness {
 
-enum class ParameterKind : std::uint8_t { integer, real, boolean, name, text };
+ASSAY_ENUM(ParameterKind, integer, real, boolean, name, text)
 
 /// See assay_variable in assay/module.h.
 struct ParameterVariable {
@@ -39,10 +39,6 @@ struct Parameter {
     std::vector<record::Value> defaults;
     std::vector<ParameterVariable> variables{};
 };
-
-std::string_view to_string(ParameterKind kind);
-bool from_text(std::string_view text, ParameterKind& out);
-std::string_view expected_text(ParameterKind kind);
 
 /// "1 to 4096, or one, all": the values of the parameter, for people.
 std::string range_of(const Parameter& parameter);

@@ -65,11 +65,7 @@ private:
     void add_printed(std::optional<double> printed, const std::string& path,
                      std::optional<double> computed) {
         if (!printed) return;
-        const auto origin = entry_.figures.find(path);
-        add(*printed, origin == entry_.figures.end()
-                          ? fmt::format("printed for {}", entry_.name)
-                          : fmt::format("printed for {} ({}: {})", entry_.name, origin->second.sure,
-                                        origin->second.source));
+        add(*printed, "printed for " + datasheet::with_origin(entry_.name, entry_.sheet, path));
         if (!computed || std::abs(*computed / *printed - 1) <= same_figure) return;
         const auto& unit = case_.metrics.front().unit;
         found_.warnings.push_back(

@@ -72,8 +72,9 @@ public:
             add_limit(static_cast<double>(cores) * rate->per_clock * *clock,
                       fmt::format("cores in use: {} x {:g} {} per clock ({}) of {}, {}; {}", cores,
                                   rate->per_clock, work, rate->isa, human(*clock, "Hz"), words,
-                                  origin(entry_.core.figures,
-                                         fmt::format("rates.{}.{}", rate->isa, bound.precision))));
+                                  datasheet::with_origin(
+                                      entry_.name, entry_.core.sheet,
+                                      fmt::format("rates.{}.{}", rate->isa, bound.precision))));
         };
         if (const auto clock = clock_of(case_))
             add(clock, "the highest clock of its windows");
@@ -95,13 +96,14 @@ public:
         constexpr double bytes = 8; // of one transfer
         add_limit(
             *channels * *rate * bytes,
-            fmt::format("memory channels of the sockets in use: {} x {:g} MT/s x {:g} B; {}{}",
-                        *channels, *rate / 1e6, bytes,
-                        modules ? std::string{"by its memory modules"}
-                                : origin(entry_.figures, "memory.transfer_rate"),
-                        shares_sockets(sockets)
-                            ? "; this guest may share them with others and then reaches less"
-                            : ""));
+            fmt::format(
+                "memory channels of the sockets in use: {} x {:g} MT/s x {:g} B; {}{}", *channels,
+                *rate / 1e6, bytes,
+                modules ? std::string{"by its memory modules"}
+                        : datasheet::with_origin(entry_.name, entry_.sheet, "memory.transfer_rate"),
+                shares_sockets(sockets)
+                    ? "; this guest may share them with others and then reaches less"
+                    : ""));
         return std::move(found_);
     }
 
@@ -109,13 +111,6 @@ private:
     void add_limit(double value, std::string source) {
         found_.ceilings.push_back(
             {.value = value, .kind = record::CeilingKind::datasheet, .source = std::move(source)});
-    }
-
-    std::string origin(const datasheet::Origins& figures, std::string_view path) const {
-        const auto known = figures.find(path);
-        return known == figures.end() ? entry_.name
-                                      : fmt::format("{} ({}: {})", entry_.name, known->second.sure,
-                                                    known->second.source);
     }
 
     /// Some hypervisors show every CPU as a socket.

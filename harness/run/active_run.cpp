@@ -82,13 +82,9 @@ fs::path worker_program(const RunOptions& options) {
 }
 
 Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options) {
-    if (!variant.image.empty()) {
-        std::error_code error; // on failure, opening the run reports it
-        fs::create_directories(options.out, error);
-    }
     const auto environment = own_environment();
     const char* path = find_variable(environment, "PATH");
-    auto context = context_of(variant, options.out, path == nullptr ? "" : path);
+    auto context = context_of(variant, path == nullptr ? "" : path);
     if (!context) return context;
     for (const auto& name : options.keep_environment) {
         const char* value = find_variable(environment, name);
@@ -137,9 +133,8 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
         known_probes_ = ProbeHistory::read(folder_->state() / probes_name);
     }
     if (keep_samples) {
-        auto samples = LineFile::open(folder_->path / "samples.ndjson");
-        if (!samples) return tl::unexpected{samples.error()};
-        samples_.emplace(std::move(*samples));
+        ASSAY_TRY(auto samples, LineFile::open(folder_->path / "samples.ndjson"));
+        samples_.emplace(std::move(samples));
     }
     return {};
 }
@@ -206,22 +201,18 @@ void ActiveRun::drop(std::size_t index, int replica) {
         std::erase_if(cases_[sibling].replicas, [&](const auto& r) { return r.index == replica; });
 }
 
-std::vector<message::Result> ActiveRun::attempt(const std::vector<std::size_t>& cases, int replica,
-                                                const Result<void>& problem) {
-    if (problem && plan().cases[cases.front()].skip_reason.empty())
+std::vector<message::Result> ActiveRun::attempt(const std::vector<std::size_t>& cases,
+                                                int replica) {
+    if (plan().cases[cases.front()].skip_reason.empty())
         return measure_beside_probes(cases, replica);
     std::vector<message::Result> none;
     for (const auto index : cases) {
         const auto& planned = plan().cases[index];
-        auto ending = problem ? record::Conclusion{.status = record::Status::skipped,
-                                                   .code = planned.skip_code,
-                                                   .reason = planned.skip_reason,
-                                                   .values = planned.skip_values}
-                              : record::conclusion(problem.error());
-        // Also if the environment lacks something.
-        if (!problem) ending.status = record::Status::failed;
         none.push_back({.result = empty_case(planned)});
-        set_conclusion(none.back().result, std::move(ending));
+        set_conclusion(none.back().result, {.status = record::Status::skipped,
+                                            .code = planned.skip_code,
+                                            .reason = planned.skip_reason,
+                                            .values = planned.skip_values});
     }
     return none;
 }
@@ -276,20 +267,19 @@ void ActiveRun::record_variant(message::Result& attempt) const {
             result.settings.push_back(std::move(change));
 }
 
-Result<bool> ActiveRun::measure(std::size_t index, int replica, const Result<void>& problem) {
+Result<bool> ActiveRun::measure(std::size_t index, int replica) {
     auto cases = siblings_of(plan(), index);
     // One that ended badly before is not tried again; a replica beyond the plan is one of all.
     if (replica < plan().replicas)
         std::erase_if(cases,
                       [&](std::size_t sibling) { return !may_go_on(cases_[sibling], replica); });
     if (soaking_) soaking_->begin();
-    auto attempts = attempt(cases, replica, problem);
+    auto attempts = attempt(cases, replica);
     if (std::ranges::any_of(attempts, is_interrupted)) return false;
     if (soaking_) soaking_->take(cases, attempts);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         record_variant(attempts[i]);
-        if (auto kept = keep(cases[i], replica, std::move(attempts[i])); !kept)
-            return tl::unexpected{kept.error()};
+        ASSAY_TRY(keep(cases[i], replica, std::move(attempts[i])));
     }
     return true;
 }
@@ -303,8 +293,7 @@ Result<void> ActiveRun::keep(std::size_t index, int replica, message::Result att
             return written;
     if (soaking_ && replica >= plan().replicas) shorten(attempt);
     attempt.result.spread = cases_[index].spread; // a journal alone can be concluded
-    if (auto added = folder_->journal.add({.case_index = index, .result = attempt.result}); !added)
-        return added;
+    ASSAY_TRY(folder_->journal.add({.case_index = index, .result = attempt.result}));
     take(index, std::move(attempt.result));
     record::mark_disturbed(cases_[index]);
     return {};
@@ -364,8 +353,7 @@ Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::Er
     for (const auto& note : plan().left_out) run.left_out.push_back({note});
     assign_ceilings(run, used_modules());
     redaction_.apply(run);
-    if (auto written = record::write_run(folder_->path / "run.json", run); !written)
-        return tl::unexpected{written.error()};
+    ASSAY_TRY(record::write_run(folder_->path / "run.json", run));
     remove_empty_logs(folder_->path / "logs");
     redaction_.apply_to_logs(folder_->path / "logs");
     if (!probes_.empty()) {

@@ -56,8 +56,8 @@ public:
     /// Drops a replica to be measured again: its partner was lost, and pairs must be close in time.
     void drop(std::size_t index, int replica);
 
-    /// False when it was stopped. `problem`: why nothing can be measured now.
-    Result<bool> measure(std::size_t index, int replica, const Result<void>& problem);
+    /// False when it was stopped.
+    Result<bool> measure(std::size_t index, int replica);
     /// A tuning chosen by another run; used if this one has none.
     void adopt(std::size_t index, const record::NamedList& settings);
     void dismiss() { dispatcher_.dismiss(); }
@@ -75,8 +75,7 @@ public:
     const record::Case& at(std::size_t index) const { return cases_[index]; }
 
 private:
-    std::vector<message::Result> attempt(const std::vector<std::size_t>& cases, int replica,
-                                         const Result<void>& problem);
+    std::vector<message::Result> attempt(const std::vector<std::size_t>& cases, int replica);
     std::vector<message::Result> measure_beside_probes(const std::vector<std::size_t>& cases,
                                                        int replica);
     const record::Case* alone(std::size_t index) const;

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <fstream>
 #include <string_view>
@@ -130,7 +129,7 @@ Result<std::unique_ptr<Session>> Dispatcher::start(record::Machine machine,
          .groups = groups_,
          .memory = available > 0 ? static_cast<std::int64_t>(available) : 0},
         {.machine = std::move(machine),
-         .state_folder = context_.inside(state_folder_),
+         .state_folder = state_folder_,
          .ranks = placement.ranks,
          .hosts = static_cast<int>(placement.hosts.size()),
          .describe = !std::ranges::all_of(placement.hosts, [&](const HostRanks& host) {
@@ -141,7 +140,7 @@ Result<std::unique_ptr<Session>> Dispatcher::start(record::Machine machine,
 record::NamedList Dispatcher::facts(const Manifest& module, const fs::path& log) {
     auto [id, facts, problem] =
         ask_facts(start(machine_, {.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log),
-                  context_.inside(module.library), watch_);
+                  module.library, watch_);
     for (auto& fact : facts)
         if (!fact.name.starts_with(module.module + '.'))
             fact.name = module.module + '.' + fact.name;
@@ -278,7 +277,7 @@ void Dispatcher::find_sessions(std::vector<Attempt>& attempts) {
 message::Measure Dispatcher::request_for(const Attempt& attempt, bool has_siblings) {
     const auto& [planned, protocol, replica, log, expected] = attempt.errand;
     return {.id = ++last_id_,
-            .module = context_.inside(planned.module->library),
+            .module = planned.module->library,
             .build = planned.module->build_id,
             .benchmark = planned.benchmark->id,
             .parameters = planned.parameters,
@@ -286,7 +285,7 @@ message::Measure Dispatcher::request_for(const Attempt& attempt, bool has_siblin
             .replica = replica,
             .place = place_of(planned),
             .devices = watched_together(planned),
-            .log = context_.inside(fs::absolute(log)),
+            .log = fs::absolute(log),
             .has_siblings = has_siblings,
             .only_load = attempt.only_load,
             .expected = expected};

@@ -227,14 +227,13 @@ bool is_finished(const Found& found, const Plan& plan, bool patient) {
 
 /// Fails if another process has it open.
 Result<RunFolder> go_on(Found found) {
-    auto journal = record::Journal::resume(found.path / journal_name, found.content);
-    if (!journal) return tl::unexpected{journal.error()};
+    ASSAY_TRY(auto journal, record::Journal::resume(found.path / journal_name, found.content));
     std::error_code error;
     fs::create_directories(found.path / "logs", error);
     auto note = loss_of(found.content);
     return RunFolder{.path = std::move(found.path),
                      .header = std::move(*found.content.header),
-                     .journal = std::move(*journal),
+                     .journal = std::move(journal),
                      .steps = std::move(found.content.steps),
                      .resumed = true,
                      .note = std::move(note)};
@@ -475,17 +474,15 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
     if (options.resume) {
         Search search{std::move(of_machine), wanted, headers, machine, shown, options};
         if (folders = search.resume(); !folders.empty()) {
-            if (auto same = same_occasion(folders.front(), options); !same)
-                return tl::unexpected{same.error()};
+            ASSAY_TRY(same_occasion(folders.front(), options));
             return folders;
         }
         auto obstacle = search.obstacle(options.out / path_word(options.campaign));
         if (!obstacle.empty()) note = std::move(obstacle);
     }
     for (auto& header : headers) {
-        auto created = create(folder, std::move(header), shown);
-        if (!created) return tl::unexpected{created.error()};
-        folders.push_back(std::move(*created));
+        ASSAY_TRY(auto created, create(folder, std::move(header), shown));
+        folders.push_back(std::move(created));
     }
     folders.front().note = std::move(note);
     return folders;

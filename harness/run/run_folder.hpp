@@ -52,8 +52,9 @@ struct RunOptions {
     bool keep_samples = false;           ///< --raw: every batch into a sidecar
     bool record_hostname = false;
     machine::SerialOptions serials = machine::SerialOptions(); // GCC 12 takes {} for uninitialized
-    std::filesystem::path program;    ///< answers `program worker`; empty: this program
-    std::filesystem::path root = "/"; ///< of the kernel's files that a variant changes
+    std::filesystem::path program; ///< answers `program worker`; empty: this program
+    std::filesystem::path root =
+        "/"; ///< of the kernel's files that tell whether the machine is quiet
 };
 
 struct RunFolder {

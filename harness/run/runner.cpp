@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/runner.hpp"
 
-#include "launch/governor.hpp"
 #include "machine/cgroup.hpp"
 #include "machine/inventory.hpp"
 #include "plan/planner.hpp"
@@ -61,7 +60,6 @@ public:
 private:
     Watch watch();
     record::RunEnd why_ended() const;
-    Result<void> take_governors();
     void clean_up();
     Result<void> open();
     Result<void> open_runs(const record::Machine& machine);
@@ -93,7 +91,6 @@ private:
     Signals signals_;
     std::unique_ptr<PreemptionWatch> preemption_; ///< tells signals_
     double start_;                                ///< steady seconds
-    std::optional<Governors> governors_;
     std::optional<telemetry::ErrorWatch> errors_;
     std::deque<ActiveRun> runs_;
     Forecast forecast_;
@@ -122,29 +119,17 @@ Result<std::vector<Outcome>> Runner::run() {
         if (!watch) return tl::unexpected{watch.error()};
         preemption_ = std::move(*watch);
     }
-    if (auto opened = open(); !opened) return tl::unexpected{opened.error()};
+    ASSAY_TRY(open());
     for (auto& active : runs_) active.ask_modules([this] { return signals_.caught() != 0; });
     wait_before_start();
     auto measured = wanted_.front().plan.soak_seconds ? soak() : measure_stages();
     if (measured && !stopped_ && !wanted_.front().plan.soak_seconds) measured = measure_again();
     for (auto& active : runs_) active.dismiss();
-    governors_.reset();
     if (!measured) return tl::unexpected{measured.error()};
     return finish();
 }
 
 // --- opening --------------------------------------------------------------------------------------
-
-Result<void> Runner::take_governors() {
-    std::vector<std::string> wanted;
-    for (const auto& run : wanted_)
-        if (!run.variant.governor.empty()) wanted.push_back(run.variant.governor);
-    if (wanted.empty()) return {};
-    auto governors = Governors::take(machine::Files{options_.root}, wanted);
-    if (!governors) return tl::unexpected{governors.error()};
-    governors_.emplace(std::move(*governors));
-    return {};
-}
 
 /// A run that was killed together with its keepers could end nothing.
 void Runner::clean_up() {
@@ -158,11 +143,9 @@ void Runner::clean_up() {
 
 Result<void> Runner::open() {
     clean_up();
-    if (auto taken = take_governors(); !taken) return taken;
-    auto machine = find_machine(options_);
-    if (!machine) return tl::unexpected{machine.error()};
-    machine_ = std::move(*machine);
-    if (auto opened = open_runs(machine_); !opened) return opened;
+    ASSAY_TRY(auto machine, find_machine(options_));
+    machine_ = std::move(machine);
+    ASSAY_TRY(open_runs(machine_));
     errors_.emplace(machine_);
     drop_half_pairs();
     for (std::size_t index = 0; index < cases_; ++index)
@@ -185,9 +168,8 @@ Result<void> Runner::open() {
 Result<void> Runner::open_runs(const record::Machine& machine) {
     for (auto& run : wanted_) expect_own_noise(run.plan, earlier_runs(options_, machine), machine);
     for (const auto& run : wanted_) {
-        auto context = enter(run.variant, options_);
-        if (!context) return tl::unexpected{context.error()};
-        runs_.emplace_back(run, machine, worker_program(options_), watch(), std::move(*context),
+        ASSAY_TRY(auto context, enter(run.variant, options_));
+        runs_.emplace_back(run, machine, worker_program(options_), watch(), std::move(context),
                            redaction_);
     }
     auto recorded = wanted_;
@@ -195,11 +177,10 @@ Result<void> Runner::open_runs(const record::Machine& machine) {
         if (run.pairing) redaction_.apply(*run.pairing);
     record::Run shown{.machine = machine};
     redaction_.apply(shown);
-    auto folders = open_run_folders(recorded, options_, machine, std::move(shown.machine));
-    if (!folders) return tl::unexpected{folders.error()};
+    ASSAY_TRY(auto folders,
+              open_run_folders(recorded, options_, machine, std::move(shown.machine)));
     for (std::size_t i = 0; i < runs_.size(); ++i)
-        if (auto opened = runs_[i].open(std::move((*folders)[i]), options_.keep_samples); !opened)
-            return opened;
+        ASSAY_TRY(runs_[i].open(std::move(folders[i]), options_.keep_samples));
     return {};
 }
 
@@ -264,7 +245,7 @@ Result<void> Runner::soak() {
             present_ = index;
             any = true;
             if (replica_ >= plan.replicas) forecast_.again(index);
-            if (auto done = measure_one(active); !done) return done;
+            ASSAY_TRY(measure_one(active));
             if (!soaking.is_wrong() || options_.keep_going) continue;
             stopped_ = record::RunEnd::wrong_result;
             observer_.note("the soak ends here: a result was wrong (--keep-going goes on)");
@@ -296,7 +277,7 @@ Result<void> Runner::measure_stages() {
             break;
         }
         const double begun = now();
-        if (auto done = measure_rounds(all[i]); !done) return done;
+        ASSAY_TRY(measure_rounds(all[i]));
         stages[i + 1].seconds = now() - begun;
         stages[i + 1].end = end_of_stage(all[i]);
     }
@@ -354,7 +335,7 @@ Result<void> Runner::measure_rounds(const Rounds& rounds) {
                     out_of_time_ = true;
                     continue;
                 }
-                if (auto done = measure_one(runs_[turn]); !done) return done;
+                ASSAY_TRY(measure_one(runs_[turn]));
                 ++measured_;
             }
             if (!wants_another(sides(index))) tell_finished(index);
@@ -400,7 +381,7 @@ Result<void> Runner::measure_again() {
                 turn_ = turn;
                 if (signals_.caught() != 0) break;
                 forecast_.again(step_of(turn_, present_));
-                if (auto done = measure_one(runs_[turn]); !done) return done;
+                ASSAY_TRY(measure_one(runs_[turn]));
             }
         }
     }
@@ -430,11 +411,8 @@ void Runner::tell_finished(std::size_t index) {
 
 Result<void> Runner::measure_one(ActiveRun& active) {
     forecast_.begin(step_of(turn_, present_));
-    const auto& variant = active.variant();
-    const auto ready = governors_ ? governors_->set(variant.governor) : Result<void>{};
-    const auto measured = active.measure(present_, replica_, ready);
-    if (!measured) return tl::unexpected{measured.error()};
-    if (!*measured) return {};
+    ASSAY_TRY(const auto measured, active.measure(present_, replica_));
+    if (!measured) return {};
     if (active.plan().fresh_workers) active.dismiss();
     // One tuning for all sides, unless a variant sets it.
     for (auto& other : runs_)
@@ -473,9 +451,8 @@ Result<std::vector<Outcome>> Runner::finish() {
     const int signal = signals_.caught();
     const auto errors = errors_->counters();
     for (auto& active : runs_) {
-        auto run = active.finish(end, errors, schedule_);
-        if (!run) return tl::unexpected{run.error()};
-        outcomes.push_back({.run = std::move(*run),
+        ASSAY_TRY(auto run, active.finish(end, errors, schedule_));
+        outcomes.push_back({.run = std::move(run),
                             .file = active.folder().path / "run.json",
                             .signal = signal == SIGALRM ? 0 : signal,
                             .out_of_time = out_of_time_});

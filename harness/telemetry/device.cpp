@@ -61,11 +61,9 @@ auto ask(Watched& device, const Question& question) {
 Result<Watched> watched(const DeviceOptions& options) {
     if (auto amd = machine::find_amd_device(options.files, options.name))
         return Watched{std::move(*amd)};
-    const auto library = driver::Nvml::open(options.library);
-    if (!library) return tl::unexpected{library.error()};
-    auto device = library->find(options.name);
-    if (!device) return tl::unexpected{std::move(device).error()};
-    return Watched{std::move(*device)};
+    ASSAY_TRY(const auto library, driver::Nvml::open(options.library));
+    ASSAY_TRY(auto device, library.find(options.name));
+    return Watched{std::move(device)};
 }
 
 driver::DeviceCounters counters_of(Watched& device) {
@@ -131,9 +129,8 @@ void DeviceWindow::State::add_energy(const driver::DeviceCounters& ended, double
 }
 
 Result<DeviceWindow> DeviceWindow::open(const DeviceOptions& options) {
-    auto device = watched(options);
-    if (!device) return tl::unexpected{std::move(device).error()};
-    return DeviceWindow{std::make_unique<State>(std::move(*device), options.period)};
+    ASSAY_TRY(auto device, watched(options));
+    return DeviceWindow{std::make_unique<State>(std::move(device), options.period)};
 }
 
 DeviceWindow::DeviceWindow(std::unique_ptr<State> state) : state_{std::move(state)} {}

@@ -24,9 +24,8 @@ Result<LinkWindow> LinkWindow::open(const std::vector<std::string>& devices,
     if (!driver) return tl::unexpected{driver.error()};
     std::vector<driver::NvmlDevice> found;
     for (const auto& name : devices) {
-        auto device = driver->find(name);
-        if (!device) return tl::unexpected{std::move(device).error()};
-        found.push_back(std::move(*device));
+        ASSAY_TRY(auto device, driver->find(name));
+        found.push_back(std::move(device));
     }
     return LinkWindow{std::move(found)};
 }

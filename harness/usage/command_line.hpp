@@ -7,6 +7,7 @@
 
 #include "base/nearest.hpp"
 #include "base/result.hpp"
+#include "usage/removed.hpp"
 #include "usage/usage.hpp"
 
 #include <CLI/CLI.hpp>
@@ -96,6 +97,9 @@ inline usage::Program usage_of(const CLI::App& program, const std::vector<std::s
 /// extras, so that the message about them is ours.
 inline ParsedLine parse_line(CLI::App& program, std::vector<std::string> arguments,
                              const std::vector<std::string>& verbs) {
+    if (const auto removed = usage::about_removed(arguments); !removed.empty())
+        return {.code = ExitCode::usage,
+                .error = fmt::format("{}: {}\n", program.get_name(), removed)};
     const auto is_first = [&](const CLI::App* verb) {
         return verb->get_name() == arguments.front();
     };

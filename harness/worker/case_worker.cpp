@@ -81,14 +81,13 @@ int weight(Status status) {
 /// another one, and where its manifest was made of another.
 Result<void> compare_build(const Module& module, const std::string& wanted) {
     if (wanted.empty()) return {};
-    const auto own = build_id(module);
-    if (!own) return tl::unexpected{own.error()};
-    if (*own == wanted) return {};
+    ASSAY_TRY(const auto own, build_id(module));
+    if (own == wanted) return {};
     constexpr std::size_t shown = 8; // of an id: enough to tell two apart
     return fail(fmt::format("{} is another build here ({}) than its manifest said when the run was "
                             "planned ({}): it was rebuilt or replaced, or differs between hosts; "
                             "install one build with its manifest, and start again",
-                            module.path().string(), own->substr(0, shown), wanted.substr(0, shown)),
+                            module.path().string(), own.substr(0, shown), wanted.substr(0, shown)),
                 Fault::benchmark);
 }
 
@@ -108,9 +107,8 @@ CaseWorker::~CaseWorker() {
 Result<const Module*> CaseWorker::load(const std::string& path) {
     const auto known = modules_.find(path);
     if (known != modules_.end()) return &known->second;
-    auto module = Module::load(path);
-    if (!module) return tl::unexpected{module.error()};
-    return &modules_.emplace(path, std::move(*module)).first->second;
+    ASSAY_TRY(auto module, Module::load(path));
+    return &modules_.emplace(path, std::move(module)).first->second;
 }
 
 Result<void> CaseWorker::join(const Module& module, const assay_benchmark& benchmark) {

@@ -127,8 +127,7 @@ Result<void> LoadedCase::create() {
 Result<record::NamedList> LoadedCase::work() {
     assay_work work{};
     work.struct_size = sizeof work;
-    if (auto done = call("work", benchmark_.work, state_, &work); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(call("work", benchmark_.work, state_, &work));
     record::NamedList list;
     for (const auto& [name, value] : std::initializer_list<std::pair<const char*, double>>{
              {"flops", work.flops},
@@ -153,8 +152,7 @@ Result<void> LoadedCase::report_metrics() {
 Result<double> LoadedCase::sample(std::uint64_t calls) {
     enter("running", false);
     double seconds = 0;
-    if (auto done = call("run", benchmark_.sample, state_, calls, &seconds); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(call("run", benchmark_.sample, state_, calls, &seconds));
     return seconds;
 }
 
@@ -166,8 +164,7 @@ Result<record::Verification> LoadedCase::verify() {
     check.struct_size = sizeof check;
     check.method = method.view();
     check.detail = detail.view();
-    if (auto done = call("verify", benchmark_.verify, state_, &check); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(call("verify", benchmark_.verify, state_, &check));
     return record::Verification{.passed = check.passed != 0,
                                 .method = std::string{method.words("")},
                                 .bound = check.bound,
@@ -195,8 +192,7 @@ Result<measure::Digest> LoadedCase::digest() {
     to.struct_size = sizeof to;
     to.hashes = digest.data();
     to.capacity = digest.size();
-    if (auto done = call("digest", benchmark_.digest, state_, &to); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(call("digest", benchmark_.digest, state_, &to));
     if (to.count == 0 || to.count > digest.size())
         return fail(fmt::format("{}: its digest has {} blocks, expected 1 to {}", benchmark_.id,
                                 to.count, digest.size()),
@@ -210,13 +206,11 @@ Result<measure::OutputBlock> LoadedCase::block(std::size_t index) {
     assay_digest to{};
     to.struct_size = sizeof to;
     to.wanted = index;
-    if (auto done = call("digest", benchmark_.digest, state_, &to); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(call("digest", benchmark_.digest, state_, &to));
     block.bytes.resize(to.byte_count);
     to.bytes = block.bytes.data();
     to.byte_capacity = block.bytes.size();
-    if (auto done = call("digest", benchmark_.digest, state_, &to); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(call("digest", benchmark_.digest, state_, &to));
     block.output = to.output;
     block.first_element = to.first_element;
     block.element_bytes = to.element_bytes;

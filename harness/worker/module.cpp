@@ -7,7 +7,6 @@
 #include <elf.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -64,18 +63,17 @@ struct Module::State {
 
 Result<void> Module::State::adopt(const assay_module_v1& theirs) {
     table = copy_of<assay_module_v1>(&theirs);
-    auto own_tunings = copies_of(table.tunings, table.tuning_count, "tunings");
-    if (!own_tunings) return tl::unexpected{own_tunings.error()};
-    tunings = std::move(*own_tunings);
+    ASSAY_TRY(auto own_tunings, copies_of(table.tunings, table.tuning_count, "tunings"));
+    tunings = std::move(own_tunings);
     if (table.benchmark_count > most_entries ||
         (table.benchmark_count != 0 && table.benchmarks == nullptr))
         return fail("its list of benchmarks is damaged");
     for (const auto* entry : std::span{table.benchmarks, table.benchmark_count}) {
         if (entry == nullptr) return fail("its list of benchmarks has a hole");
         auto benchmark = copy_of<assay_benchmark>(entry);
-        auto own = copies_of(benchmark.parameters, benchmark.parameter_count, "parameters");
-        if (!own) return tl::unexpected{own.error()};
-        parameters.push_back(std::move(*own));
+        ASSAY_TRY(auto own,
+                  copies_of(benchmark.parameters, benchmark.parameter_count, "parameters"));
+        parameters.push_back(std::move(own));
         benchmarks.push_back(benchmark);
     }
     for (std::size_t i = 0; i < benchmarks.size(); ++i) {
@@ -222,7 +220,7 @@ Result<void> check_functions(const assay_benchmark& b) {
 }
 
 Result<Benchmark> benchmark_of(const assay_benchmark& from) {
-    if (auto complete = check_functions(from); !complete) return tl::unexpected{complete.error()};
+    ASSAY_TRY(check_functions(from));
     const bool is_known = from.bound <= ASSAY_BOUND_NETWORK; // or of a later version
     Benchmark to{.id = text_of(from.id),
                  .version = from.version,
@@ -271,10 +269,9 @@ Result<std::string> build_id(const Module& module) {
 
 Result<Manifest> describe(const Module& module) {
     const auto& table = module.table();
-    auto id = build_id(module);
-    if (!id) return tl::unexpected{id.error()};
+    ASSAY_TRY(auto id, build_id(module));
     Manifest manifest{.module = text_of(table.name),
-                      .build_id = std::move(*id),
+                      .build_id = std::move(id),
                       .library = module.path(),
                       .launcher = text_of(table.launcher),
                       .path_variable = optional_text(table.path_variable)};

@@ -4,6 +4,7 @@
 
 #include "base/console.hpp"
 #include "capacity/capacity.hpp"
+#include "json/codec.hpp"
 #include "language/language.hpp"
 #include "language/texts/capacity.hpp"
 #include "language/texts/cost.hpp"
@@ -96,26 +97,11 @@ Document make_document(const Capacity& capacity, bool explain) {
     return document;
 }
 
-std::string to_json(const Capacity& capacity) {
-    json::Value holders = json::Value::array();
-    for (const auto& holder : capacity.holders)
-        holders.push_back({{"device", holder.device},
-                           {"memory_bytes", holder.memory_bytes},
-                           {"share", holder.share},
-                           {"fits", holder.share <= 1},
-                           {"least_devices", holder.least_devices}});
-    json::Value instances = json::Value::array();
-    for (const auto& holder : capacity.instances)
-        instances.push_back({{"instance", holder.instance},
-                             {"device", holder.device},
-                             {"gpus", holder.gpus},
-                             {"nodes", holder.nodes},
-                             {"share", holder.share}});
-    return json::to_text({{"schema", "assay.capacity/1"},
-                          {"training", capacity.training},
-                          {"lines", to_json(capacity.lines)},
-                          {"devices", std::move(holders)},
-                          {"instances", std::move(instances)}});
-}
+ASSAY_FIELDS(Holder, device, memory_bytes, share, (record.share <= 1, "fits"), least_devices)
+ASSAY_FIELDS(InstanceHolder, instance, device, gpus, nodes, share)
+ASSAY_FIELDS(Capacity, ("assay.capacity/1", "schema"), training, (to_json(record.lines), "lines"),
+             (record.holders, "devices"), instances)
+
+std::string to_json(const Capacity& capacity) { return json::to_text(json::encode(capacity)); }
 
 } // namespace assay::report

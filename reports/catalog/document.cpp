@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "catalog/words.hpp"
 #include "document/lint.hpp"
+#include "json/codec.hpp"
 #include "language/language.hpp"
 #include "language/texts/catalog.hpp"
 #include "language/texts/limits.hpp"
@@ -17,9 +18,15 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
+
+namespace assay::datasheet {
+
+ASSAY_FIELDS(OtherFigure, (record.origin.source, "source"), (record.origin.sure, "sure"),
+             (record.origin.checked, "checked"), (record.origin.file, "file"), of, value, why)
+
+} // namespace assay::datasheet
 
 namespace assay::report {
 
@@ -166,35 +173,29 @@ Table list_of_kind(const std::vector<CatalogEntry>& entries, Kind kind) {
     return table;
 }
 
-std::vector<LintRow> rows_of(const LintedCatalog& linted) {
-    std::vector<LintRow> rows;
-    for (const auto& one : linted.findings)
-        rows.push_back({.code = to_string(one.code),
-                        .severity = one.severity,
-                        .file = one.file,
-                        .about = one.entry,
-                        .what = one.what,
-                        .instead = one.instead});
+struct FigureRow {
+    const std::string& of;
+    const datasheet::Figure& figure;
+};
+ASSAY_FIELDS(FigureRow, (record.figure.origin.source, "source"),
+             (record.figure.origin.sure, "sure"), (record.figure.origin.checked, "checked"),
+             (record.figure.origin.file, "file"), of, (record.figure.value, "value"),
+             (unit_of_figure(record.of), "unit"))
+
+struct Shown {
+    const CatalogEntry& entry;
+    Figures figures;
+};
+std::vector<FigureRow> rows_of(const Figures& figures) {
+    std::vector<FigureRow> rows;
+    for (const auto& [path, figure] : figures) rows.push_back({path, figure});
     return rows;
 }
-
-json::Value to_json(const datasheet::Origin& origin) {
-    return {{"source", origin.source},
-            {"sure", origin.sure},
-            {"checked", origin.checked},
-            {"file", origin.file}};
-}
-json::Value to_json(const std::vector<datasheet::OtherFigure>& others) {
-    json::Value list = json::Value::array();
-    for (const auto& other : others) {
-        auto one = to_json(other.origin);
-        one["of"] = other.of;
-        one["value"] = other.value;
-        one["why"] = other.why;
-        list.push_back(std::move(one));
-    }
-    return list;
-}
+ASSAY_FIELDS(Shown, (record.entry.kind, "kind"), (record.entry.sheet->id, "id"),
+             (record.entry.sheet->name, "name"), (record.entry.sheet->names, "names"),
+             (record.entry.sheet->note, "note"), (rows_of(record.figures), "figures"),
+             (record.entry.sheet->conflicts, "conflicts"),
+             (record.entry.sheet->replaced, "replaced"))
 
 } // namespace
 
@@ -274,29 +275,12 @@ Document list_document(const std::vector<CatalogEntry>& entries) {
 
 std::string to_json(const std::vector<CatalogEntry>& entries) {
     json::Value list = json::Value::array();
-    for (const auto& entry : entries) {
-        json::Value figures = json::Value::array();
-        for (const auto& [path, figure] : figures_of(entry)) {
-            auto one = to_json(figure.origin);
-            one["of"] = path;
-            one["value"] = figure.value;
-            one["unit"] = unit_of_figure(path);
-            figures.push_back(std::move(one));
-        }
-        list.push_back({{"kind", to_string(entry.kind)},
-                        {"id", entry.sheet->id},
-                        {"name", entry.sheet->name},
-                        {"names", entry.sheet->names},
-                        {"note", entry.sheet->note},
-                        {"figures", std::move(figures)},
-                        {"conflicts", to_json(entry.sheet->conflicts)},
-                        {"replaced", to_json(entry.sheet->replaced)}});
-    }
+    for (const auto& entry : entries) list.push_back(json::encode(Shown{entry, figures_of(entry)}));
     return json::to_text({{"schema", "assay.catalog/1"}, {"entries", std::move(list)}});
 }
 
 Document make_document(const LintedCatalog& linted) {
-    auto rows = rows_of(linted);
+    auto rows = linted.findings;
     std::vector<std::string> files;
     for (const auto& file : linted.files) files.push_back(file_in_words(file));
     for (auto& row : rows) row.file = file_in_words(row.file);
@@ -309,7 +293,7 @@ Document make_document(const LintedCatalog& linted) {
 }
 
 std::string to_json(const LintedCatalog& linted) {
-    const auto rows = rows_of(linted);
+    const auto& rows = linted.findings;
     return json::to_text({{"schema", "assay.catalog.lint/1"},
                           {"files", linted.files},
                           {"entries", linted.entries},
@@ -317,6 +301,6 @@ std::string to_json(const LintedCatalog& linted) {
                           {"findings", lint_rows(rows, "entry", false)}});
 }
 
-bool any_serious(const LintedCatalog& linted) { return serious_of(rows_of(linted)) > 0; }
+bool any_serious(const LintedCatalog& linted) { return serious_of(linted.findings) > 0; }
 
 } // namespace assay::report

@@ -22,7 +22,7 @@ std::string to_json(const std::vector<datasheet::CatalogEntry>& entries);
 struct LintedCatalog {
     std::size_t entries = 0;
     std::vector<std::string> files;
-    std::vector<CatalogFinding> findings;
+    std::vector<document::LintRow> findings;
 };
 document::Document make_document(const LintedCatalog& linted);
 std::string to_json(const LintedCatalog& linted);

@@ -25,11 +25,9 @@ namespace {
 
 using datasheet::CatalogEntry;
 using datasheet::Kind;
+using document::LintRow;
 using document::Severity;
 
-constexpr std::array codes{"unreadable",      "unknown_id",         "unit_slip",       "more_cores",
-                           "sparse_as_dense", "same_name",          "no_source",       "future_day",
-                           "old_check",       "gpu_memory_differs", "conflict_missing"};
 constexpr double thousand = 1000;
 constexpr double seconds_a_day = 86400;
 /// After this providers have changed enough of what they rent to look again.
@@ -56,7 +54,7 @@ public:
         for (auto& [path, values] : all_) std::ranges::sort(values);
     }
 
-    std::vector<CatalogFinding> take() {
+    std::vector<LintRow> take() {
         names();
         for (const auto& entry : entries_) {
             if (!is_asked(entry.sheet->file)) continue;
@@ -80,10 +78,10 @@ private:
 
     void add(CatalogCode code, const std::string& file, const std::string& id, std::string what,
              std::string instead, Severity severity) {
-        found_.push_back({.code = code,
+        found_.push_back({.code = to_string(code),
                           .severity = severity,
                           .file = file,
-                          .entry = plain(id),
+                          .about = plain(id),
                           .what = std::move(what),
                           .instead = std::move(instead)});
     }
@@ -283,20 +281,18 @@ private:
     std::vector<CatalogEntry> entries_;
     std::map<std::pair<Kind, std::string>, std::vector<double>> all_; ///< values, sorted
     const CatalogEntry* entry_ = nullptr;
-    std::vector<CatalogFinding> found_;
+    std::vector<LintRow> found_;
 };
 
 } // namespace
 
-std::string_view to_string(CatalogCode code) { return codes.at(static_cast<std::size_t>(code)); }
-
-std::vector<CatalogFinding> lint(const datasheet::Hardware& hardware, const CatalogLint& options) {
+std::vector<LintRow> lint(const datasheet::Hardware& hardware, const CatalogLint& options) {
     return Linter{hardware, options}.take();
 }
 
-CatalogFinding lint_unreadable(const std::string& file, const std::string& error) {
-    return {.file = file,
-            .entry = {},
+LintRow lint_unreadable(const std::string& file, const std::string& error) {
+    return {.code = to_string(CatalogCode::unreadable),
+            .file = file,
             .what = as_sentence(plain(error)),
             .instead = say<text::catalog::by_schema>()};
 }

@@ -4,11 +4,11 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "datasheet/hardware.hpp"
-#include "document/document.hpp"
+#include "document/lint.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,36 +16,25 @@
 namespace assay::report {
 
 /// For programs: these stay as they are. What each means: catalog.json of language/texts.
-enum class CatalogCode : std::uint8_t {
-    unreadable,
-    unknown_id,      // of a provider, processor or accelerator; a conflict about no figure
-    unit_slip,       // a factor of 1000 away from all others
-    more_cores,      // than vCPUs
-    sparse_as_dense, // a dense peak that only sparsity reaches
-    same_name,       // two entries that nothing tells apart
-    no_source,
-    future_day,         // a source read after today
-    old_check,          // read long ago
-    gpu_memory_differs, // from that of so many GPUs
-    conflict_missing,   // figures contradict each other, and no conflict says so
-};
-std::string_view to_string(CatalogCode code);
-
-struct CatalogFinding {
-    CatalogCode code = CatalogCode::unreadable;
-    document::Severity severity = document::Severity::serious;
-    std::string file;
-    std::string entry;   ///< its id; empty where it is about the file
-    std::string what;    ///< a sentence
-    std::string instead; ///< what would be right
-};
+ASSAY_ENUM(CatalogCode, unreadable,
+           unknown_id,      // of a provider, processor or accelerator; a conflict about no figure
+           unit_slip,       // a factor of 1000 away from all others
+           more_cores,      // than vCPUs
+           sparse_as_dense, // a dense peak that only sparsity reaches
+           same_name,       // two entries that nothing tells apart
+           no_source,
+           future_day,         // a source read after today
+           old_check,          // read long ago
+           gpu_memory_differs, // from that of so many GPUs
+           conflict_missing)   // figures contradict each other, and no conflict says so
 
 struct CatalogLint {
     std::vector<std::string> files{}; ///< findings of these; of all where empty
     double now = 0;                   ///< seconds since 1970
 };
-std::vector<CatalogFinding> lint(const datasheet::Hardware& hardware, const CatalogLint& options);
+std::vector<document::LintRow> lint(const datasheet::Hardware& hardware,
+                                    const CatalogLint& options);
 /// A file that cannot be read, and why.
-CatalogFinding lint_unreadable(const std::string& file, const std::string& error);
+document::LintRow lint_unreadable(const std::string& file, const std::string& error);
 
 } // namespace assay::report

@@ -12,7 +12,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace assay::report {
@@ -54,32 +53,29 @@ Result<ExitCode> lint_catalog(const Options& options) {
     const Outputs outputs{.documents = [&] { return std::vector{make_document(linted)}; },
                           .json = [&] { return to_json(linted); },
                           .csv = {}};
-    if (auto done = deliver(options, outputs, inputs); !done) return tl::unexpected{done.error()};
+    ASSAY_TRY(deliver(options, outputs, inputs));
     if (!hardware) return ExitCode::usage;
     return any_serious(linted) ? ExitCode::failed : ExitCode::done;
 }
 
 Result<ExitCode> show_catalog(const Options& options) {
-    const auto hardware = datasheet::read_hardware(options.catalog);
-    if (!hardware) return tl::unexpected{hardware.error()};
+    ASSAY_TRY(const auto hardware, datasheet::read_hardware(options.catalog));
     std::optional<datasheet::Kind> kind;
     for (const auto one : datasheet::kinds)
         if (options.kind == fmt::format("{}s", to_string(one))) kind = one;
     std::vector<datasheet::CatalogEntry> entries;
     for (const auto& name : options.inputs) {
-        auto entry = datasheet::entry_named(*hardware, name, kind);
-        if (!entry) return tl::unexpected{entry.error()};
-        entries.push_back(*entry);
+        ASSAY_TRY(auto entry, datasheet::entry_named(hardware, name, kind));
+        entries.push_back(entry);
     }
     const bool is_list = options.inputs.empty();
-    if (is_list) entries = datasheet::entries_of(*hardware, kind);
+    if (is_list) entries = datasheet::entries_of(hardware, kind);
     const Outputs outputs{
         .documents =
             [&] { return std::vector{is_list ? list_document(entries) : make_document(entries)}; },
         .json = [&] { return to_json(entries); },
         .csv = {}};
-    if (auto done = deliver(options, outputs, inputs_of(options)); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(deliver(options, outputs, inputs_of(options)));
     return ExitCode::done;
 }
 

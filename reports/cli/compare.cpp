@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "compare/alternatives.hpp"
 #include "compare/document.hpp"
 #include "compare/words.hpp"
-#include "datasheet/hardware.hpp"
 #include "export/comparison_data.hpp"
 #include "files.hpp"
-#include "offers/read.hpp"
 #include "report/input.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
@@ -17,7 +14,6 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace assay::report {
@@ -31,9 +27,8 @@ bool has_label(const std::string& input) {
 }
 
 /// No output may replace a result that it was made from.
-std::vector<Input> inputs_of(const Comparison& comparison, const Options& options) {
+std::vector<Input> inputs_of(const Comparison& comparison) {
     std::vector<Input> inputs;
-    for (const auto& file : options.offers.files) inputs.push_back({.label = "", .file = file});
     for (const auto& side : comparison.sides)
         for (const auto& file : side.files) inputs.push_back({.label = "", .file = file});
     return inputs;
@@ -89,33 +84,15 @@ ExitCode code_of(const Comparison& comparison, const Options& options) {
 Result<ExitCode> compare_runs(const Options& options) {
     auto collecting = options.collecting;
     collecting.others = collecting.metrics.empty();
-    const auto collection = collect(label_inputs(options.inputs), collecting);
-    if (!collection) return tl::unexpected{collection.error()};
+    ASSAY_TRY(const auto collection, collect(label_inputs(options.inputs), collecting));
     auto how = options.comparing;
     if (options.correction == "holm") how.correction = Correction::family_wise;
-    if (const auto& files = options.offers.files; !files.empty()) {
-        const auto offers = offers_of(files, options.offers.defaults);
-        if (!offers) return tl::unexpected{offers.error()};
-        const auto hardware = datasheet::read_hardware(options.catalog);
-        if (!hardware) return tl::unexpected{hardware.error()};
-        auto prices = prices_of(collection->machines, *offers, how.prices.tariff,
-                                terms_of(options.offers), &*hardware);
-        if (!prices) return tl::unexpected{prices.error()};
-        how.prices = std::move(*prices);
-    }
-    const auto comparison = compare_scaled(*collection, how);
-    if (!comparison) return tl::unexpected{comparison.error()};
-    const auto document = [&] {
-        const bool switches = !options.html.empty() && !options.static_page;
-        return switches ? with_alternatives(*collection, how, *comparison)
-                        : make_document(*comparison);
-    };
-    const Outputs outputs{.documents = [&] { return std::vector{document()}; },
-                          .json = [&] { return to_json(*comparison); },
-                          .csv = [&] { return to_csv(*comparison); }};
-    if (auto done = deliver(options, outputs, inputs_of(*comparison, options)); !done)
-        return tl::unexpected{done.error()};
-    return code_of(*comparison, options);
+    ASSAY_TRY(const auto comparison, compare(collection, how));
+    const Outputs outputs{.documents = [&] { return std::vector{make_document(comparison)}; },
+                          .json = [&] { return to_json(comparison); },
+                          .csv = [&] { return to_csv(comparison); }};
+    ASSAY_TRY(deliver(options, outputs, inputs_of(comparison)));
+    return code_of(comparison, options);
 }
 
 } // namespace assay::report

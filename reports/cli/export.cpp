@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "export/gbench.hpp"
+#include "evidence/bundle.hpp"
+#include "evidence/files.hpp"
 #include "export/long_table.hpp"
 #include "export/openmetrics.hpp"
 #include "files.hpp"
 #include "json/json.hpp"
-#include "record/reader.hpp"
+#include "language/language.hpp"
+#include "language/texts/evidence.hpp"
 #include "report/input.hpp"
 #include "report/text.hpp"
 #include "store/find.hpp"
@@ -26,9 +28,8 @@ std::filesystem::path output_of(const Options& options) {
 }
 
 Result<ExitCode> show_columns(const Options& options) {
-    const auto done =
-        options.json ? print_json(json::to_text(columns_schema())) : print(columns_in_words());
-    if (!done) return tl::unexpected{done.error()};
+    ASSAY_TRY(options.json ? print_json(json::to_text(columns_schema()))
+                           : print(columns_in_words()));
     return ExitCode::done;
 }
 
@@ -38,19 +39,8 @@ Result<ExitCode> finish(const Options& options, json::Value document) {
     document["schema"] = "assay.export/1";
     document["format"] = options.format;
     document["file"] = plain(options.out.string());
-    if (auto done = print_json(json::to_text(document)); !done) return tl::unexpected{done.error()};
+    ASSAY_TRY(print_json(json::to_text(document)));
     return ExitCode::done;
-}
-
-Result<ExitCode> export_one(const Options& options) {
-    const auto inputs = find_inputs(options.inputs);
-    if (!inputs) return tl::unexpected{inputs.error()};
-    if (auto fine = check_output(options.out, *inputs); !fine) return tl::unexpected{fine.error()};
-    const auto run = read_result(inputs->front().file);
-    if (!run) return tl::unexpected{run.error()};
-    if (auto done = write(output_of(options), to_gbench(*run)); !done)
-        return tl::unexpected{done.error()};
-    return finish(options, {{"from", plain(inputs->front().file.string())}});
 }
 
 /// The content, and which runs it has.
@@ -67,15 +57,45 @@ std::string in_words(const Problem& problem) {
     return fmt::format("{}: {}", problem.where, problem.reason);
 }
 
-Result<ExitCode> export_many(const Options& options) {
-    const auto files = find_files(options.inputs);
-    if (!files) return tl::unexpected{files.error()};
+/// A folder of evidence.
+Result<ExitCode> export_bundle(const Options& options) {
+    const auto& asked = options.evidence;
+    if (is_bundle(options.inputs.front()))
+        return fail(fmt::format("{} is a bundle already", options.inputs.front()));
+    ASSAY_TRY(const auto made, make_bundle(options.inputs, asked.bundle,
+                                           {.limits = options.checking.limits,
+                                            .key = asked.key,
+                                            .serials = asked.serials,
+                                            .created = utc_now()}));
+    const auto name = plain(asked.bundle.string());
+    if (options.json)
+        ASSAY_TRY(print_json(json::to_text({{"schema", "assay.export/1"},
+                                            {"format", "bundle"},
+                                            {"file", name},
+                                            {"results", made.results},
+                                            {"logs", made.logs},
+                                            {"verdict", made.verdict},
+                                            {"signed", made.is_signed}})));
+    else
+        ASSAY_TRY(print(fmt::format(
+            "{}\n{}\n", say_count<text::evidence::made>(made.results, name, made.verdict),
+            made.is_signed ? say<text::evidence::made_signed>(name)
+                           : say<text::evidence::not_signed>())));
+    return ExitCode::done;
+}
+
+} // namespace
+
+Result<ExitCode> export_run(const Options& options) {
+    if (options.columns) return show_columns(options);
+    if (!options.evidence.bundle.empty()) return export_bundle(options);
+    ASSAY_TRY(const auto files, find_files(options.inputs));
     std::vector<Input> inputs;
-    for (const auto& file : files->files) inputs.push_back({.label = "", .file = file.path});
-    if (auto fine = check_output(options.out, inputs); !fine) return tl::unexpected{fine.error()};
+    for (const auto& file : files.files) inputs.push_back({.label = "", .file = file.path});
+    ASSAY_TRY(check_output(options.out, inputs));
     EachRun read;
     const auto done = write(output_of(options),
-                            [&](const Sink& sink) { return produce(options, *files, sink, read); });
+                            [&](const Sink& sink) { return produce(options, files, sink, read); });
     const auto& problems = read.problems;
     if (read.runs == 0)
         return fail(problems.empty() ? "there is no run in these inputs"
@@ -91,14 +111,6 @@ Result<ExitCode> export_many(const Options& options) {
         list.push_back({{"file", problem.where}, {"reason", problem.reason}});
     }
     return finish(options, {{"runs", read.runs}, {"problems", std::move(list)}});
-}
-
-} // namespace
-
-Result<ExitCode> export_run(const Options& options) {
-    if (options.columns) return show_columns(options);
-    if (!options.evidence.bundle.empty()) return export_bundle(options);
-    return options.format == "gbench" ? export_one(options) : export_many(options);
 }
 
 } // namespace assay::report

@@ -55,14 +55,12 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
         {options.markdown, [&] { return write::to_markdown(documents()); }},
         {options.workbook, [&] { return write::to_workbook(documents()); }},
         {options.csv, [&] { return outputs.csv(); }}};
-    for (const auto& [path, render] : files)
-        if (auto fine = check_output(path, inputs); !fine) return fine;
+    for (const auto& [path, render] : files) ASSAY_TRY(check_output(path, inputs));
     bool any_file = outputs.written;
     for (const auto& [path, render] : files) {
         if (path.empty()) continue;
-        const auto content = render();
-        if (!content) return tl::unexpected{content.error()};
-        if (auto done = write(path, *content); !done) return done;
+        ASSAY_TRY(const auto content, render());
+        ASSAY_TRY(write(path, content));
         any_file = true;
     }
     if (options.json)

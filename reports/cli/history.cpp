@@ -13,7 +13,6 @@
 
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace assay::report {
@@ -40,18 +39,15 @@ std::vector<Input> inputs_of(const Collection& collection) {
 } // namespace
 
 Result<ExitCode> history(const Options& options) {
-    const auto collection = collect(options.inputs, options.collecting);
-    if (!collection) return tl::unexpected{collection.error()};
-    const auto history = history_of(options, *collection);
-    if (!history) return tl::unexpected{history.error()};
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(*history)}; },
-                          .json = [&] { return to_json(*history); },
-                          .csv = [&] { return to_csv(*history); }};
-    if (auto done = deliver(options, outputs, inputs_of(*collection)); !done)
-        return tl::unexpected{done.error()};
-    if (!is_comparable(*history)) return ExitCode::inconclusive;
-    return options.fail_on == "worse" && has_regression(*history) ? ExitCode::failed
-                                                                  : ExitCode::done;
+    ASSAY_TRY(const auto collection, collect(options.inputs, options.collecting));
+    ASSAY_TRY(const auto history, history_of(options, collection));
+    const Outputs outputs{.documents = [&] { return std::vector{make_document(history)}; },
+                          .json = [&] { return to_json(history); },
+                          .csv = [&] { return to_csv(history); }};
+    ASSAY_TRY(deliver(options, outputs, inputs_of(collection)));
+    if (!is_comparable(history)) return ExitCode::inconclusive;
+    return options.fail_on == "worse" && has_regression(history) ? ExitCode::failed
+                                                                 : ExitCode::done;
 }
 
 } // namespace assay::report

@@ -65,11 +65,9 @@ Result<record::NamedList> parameters_of(const std::vector<std::string>& texts) {
 
 Result<Planned> plan(const std::string& source, const Options& options,
                      const ImportOptions& facts) {
-    const auto text = read_whole(source, largest);
-    if (!text) return tl::unexpected{text.error()};
-    auto import = import_text(*text, source, facts);
-    if (!import) return tl::unexpected{import.error()};
-    Planned planned{.source = source, .import = *std::move(import)};
+    ASSAY_TRY(const auto text, read_whole(source, largest));
+    ASSAY_TRY(auto import, import_text(text, source, facts));
+    Planned planned{.source = source, .import = std::move(import)};
     planned.file = file_of(options.out, planned.import);
     planned.content = record::to_text(planned.import.run);
     std::error_code ignored;
@@ -155,30 +153,27 @@ Result<void> write_run(const Planned& planned) {
 
 Result<ExitCode> import_files(const Options& options) {
     ImportOptions facts = options.importing;
-    facts.from = tool_from(options.from);
-    auto parameters = parameters_of(options.parameters);
-    if (!parameters) return tl::unexpected{parameters.error()};
-    facts.parameters = *std::move(parameters);
+    facts.from = value_named<Tool>(options.from);
+    ASSAY_TRY(auto parameters, parameters_of(options.parameters));
+    facts.parameters = std::move(parameters);
     // All are read before any is written: a file that cannot be read leaves nothing behind.
     std::vector<Planned> all;
     for (const auto& source : options.inputs) {
-        auto planned = plan(source, options, facts);
-        if (!planned) return tl::unexpected{planned.error()};
-        const auto same = [&](const auto& other) { return other.file == planned->file; };
-        if (std::ranges::any_of(all, same)) planned->state = State::unchanged;
-        all.push_back(*std::move(planned));
+        ASSAY_TRY(auto planned, plan(source, options, facts));
+        const auto same = [&](const auto& other) { return other.file == planned.file; };
+        if (std::ranges::any_of(all, same)) planned.state = State::unchanged;
+        all.push_back(std::move(planned));
     }
     std::string text;
     json::Value list = json::Value::array();
     for (const auto& planned : all) {
-        if (auto done = write_run(planned); !done) return tl::unexpected{done.error()};
+        ASSAY_TRY(write_run(planned));
         text += in_words(planned);
         list.push_back(in_json(planned));
     }
     if (options.json)
         text = json::to_text({{"schema", "assay.import/1"}, {"files", std::move(list)}});
-    if (auto done = options.json ? print_json(text) : print(text); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(options.json ? print_json(text) : print(text));
     return ExitCode::done;
 }
 

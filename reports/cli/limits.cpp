@@ -2,6 +2,7 @@
 
 #include "base/console.hpp"
 #include "base/file.hpp"
+#include "base/utc.hpp"
 #include "files.hpp"
 #include "limits/derive.hpp"
 #include "limits/effective.hpp"
@@ -9,7 +10,6 @@
 #include "verbs.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,11 +22,6 @@
 namespace assay::report {
 namespace {
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
-
 std::vector<Input> inputs_of(const std::vector<std::string>& paths) {
     std::vector<Input> inputs;
     for (const auto& path : paths) inputs.push_back({.label = "", .file = path});
@@ -36,33 +31,29 @@ std::vector<Input> inputs_of(const std::vector<std::string>& paths) {
 Result<ExitCode> lint_files(const Options& options) {
     std::vector<NamedLimits> files;
     std::vector<std::string> names;
-    std::vector<LintFinding> found;
+    std::vector<document::LintRow> found;
     std::size_t limits = 0;
     bool unreadable = false;
     for (const auto& input : options.inputs) {
-        const auto path = find_limits(input);
-        if (!path) return tl::unexpected{path.error()};
-        const auto text = read_whole(*path, json::Limits{}.bytes);
-        if (!text) return tl::unexpected{text.error()};
-        names.push_back(plain(path->string()));
-        auto read = parse_limits(*text, names.back());
+        ASSAY_TRY(const auto path, find_limits(input));
+        ASSAY_TRY(const auto text, read_whole(path, json::Limits{}.bytes));
+        names.push_back(plain(path.string()));
+        auto read = parse_limits(text, names.back());
         if (read) {
             limits += read->limits.size();
             files.push_back({.file = names.back(), .limits = std::move(*read)});
             continue;
         }
         unreadable = true;
-        std::ranges::move(lint_unreadable(names.back(), *text, read.error().message),
+        std::ranges::move(lint_unreadable(names.back(), text, read.error().message),
                           std::back_inserter(found));
     }
-    const auto hardware = datasheet::read_hardware();
-    if (!hardware) return tl::unexpected{hardware.error()};
-    LintOptions how{.hardware = &*hardware};
+    ASSAY_TRY(const auto hardware, datasheet::read_hardware());
+    LintOptions how{.hardware = &hardware};
     std::optional<Collection> runs;
     if (!options.limits.runs.empty()) {
-        auto collected = collect(options.limits.runs, options.collecting);
-        if (!collected) return tl::unexpected{collected.error()};
-        runs = std::move(*collected);
+        ASSAY_TRY(auto collected, collect(options.limits.runs, options.collecting));
+        runs = std::move(collected);
         how.runs = &*runs;
     }
     std::ranges::move(lint(files, how), std::back_inserter(found));
@@ -70,12 +61,9 @@ Result<ExitCode> lint_files(const Options& options) {
         .documents = [&] { return std::vector{make_document(found, names, limits)}; },
         .json = [&] { return to_json(found, names, limits); },
         .csv = {}};
-    if (auto done = deliver(options, outputs, inputs_of(names)); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(deliver(options, outputs, inputs_of(names)));
     if (unreadable) return ExitCode::usage;
-    const bool serious = std::ranges::any_of(
-        found, [](const LintFinding& one) { return one.severity == document::Severity::serious; });
-    return serious ? ExitCode::failed : ExitCode::done;
+    return document::serious_of(found) > 0 ? ExitCode::failed : ExitCode::done;
 }
 
 /// A run, or a folder of runs? Anything else is a file of limits, or is refused as one.
@@ -100,52 +88,44 @@ Result<ExitCode> show_limits(const Options& options) {
             runs.push_back(input);
             continue;
         }
-        const auto path = find_limits(input);
-        if (!path) return tl::unexpected{path.error()};
-        auto read = read_limits(*path);
-        if (!read) return tl::unexpected{read.error()};
-        names.push_back(path->string());
-        files.push_back(std::move(*read));
+        ASSAY_TRY(const auto path, find_limits(input));
+        ASSAY_TRY(auto read, read_limits(path));
+        names.push_back(path.string());
+        files.push_back(std::move(read));
     }
     if (files.empty()) return fail("limits show takes a file of limits, and a run beside it");
-    auto limits = layered(std::move(files));
-    if (!limits) return tl::unexpected{limits.error()};
+    ASSAY_TRY(auto limits, layered(std::move(files)));
     std::optional<Collection> collection;
     if (!runs.empty()) {
-        auto collected = collect(runs, options.collecting);
-        if (!collected) return tl::unexpected{collected.error()};
-        collection = std::move(*collected);
+        ASSAY_TRY(auto collected, collect(runs, options.collecting));
+        collection = std::move(collected);
     }
-    const auto found = effective(*limits, collection ? &*collection : nullptr, now());
-    if (!found) return tl::unexpected{found.error()};
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(*found)}; },
-                          .json = [&] { return to_json(*found); },
+    ASSAY_TRY(const auto found,
+              effective(limits, collection ? &*collection : nullptr, seconds_now()));
+    const Outputs outputs{.documents = [&] { return std::vector{make_document(found)}; },
+                          .json = [&] { return to_json(found); },
                           .csv = {}};
-    if (auto done = deliver(options, outputs, inputs_of(names)); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(deliver(options, outputs, inputs_of(names)));
     return ExitCode::done;
 }
 
 Result<ExitCode> derive_limits(const Options& options) {
     const auto& asked = options.limits;
-    const auto collection = collect(options.inputs, options.collecting);
-    if (!collection) return tl::unexpected{collection.error()};
-    const auto derived = derive(*collection, {.by = asked.by,
-                                              .filter = asked.filter,
-                                              .name = options.out.stem().string(),
-                                              .author = asked.author,
-                                              .valid_days = asked.valid_days});
-    if (!derived) return tl::unexpected{derived.error()};
+    ASSAY_TRY(const auto collection, collect(options.inputs, options.collecting));
+    ASSAY_TRY(const auto derived, derive(collection, {.by = asked.by,
+                                                      .filter = asked.filter,
+                                                      .name = options.out.stem().string(),
+                                                      .author = asked.author,
+                                                      .valid_days = asked.valid_days}));
     std::vector<Input> inputs;
-    for (const auto& run : collection->runs) inputs.push_back({.label = "", .file = run.file});
-    if (auto fine = check_output(options.out, inputs); !fine) return tl::unexpected{fine.error()};
-    if (auto done = write(options.out, json::to_text(to_json(derived->file))); !done)
-        return tl::unexpected{done.error()};
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(*derived)}; },
-                          .json = [&] { return to_json(*derived); },
+    for (const auto& run : collection.runs) inputs.push_back({.label = "", .file = run.file});
+    ASSAY_TRY(check_output(options.out, inputs));
+    ASSAY_TRY(write(options.out, json::to_text(to_json(derived.file))));
+    const Outputs outputs{.documents = [&] { return std::vector{make_document(derived)}; },
+                          .json = [&] { return to_json(derived); },
                           .csv = {}};
     if (options.out == "-") return ExitCode::done;
-    if (auto done = deliver(options, outputs, inputs); !done) return tl::unexpected{done.error()};
+    ASSAY_TRY(deliver(options, outputs, inputs));
     return ExitCode::done;
 }
 

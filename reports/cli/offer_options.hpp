@@ -99,19 +99,6 @@ void add_offer_files(auto& verb, Options& o) {
         ->allow_extra_args(false);
 }
 
-/// Of compare.
-void add_scale(auto& verb, Options& o) {
-    verb.add_option("--per", o.per,
-                    "What values stand for: the machine, a core, or a unit of currency by --offers")
-        ->option_text("machine|core|currency [machine]");
-    add_offer_files(verb, o);
-    verb.add_option("--tariff", o.tariff, "The offers that count")
-        ->type_name("TARIFF")
-        ->capture_default_str();
-    add_catalog_files(verb, o);
-    add_pricing(verb, o, false);
-}
-
 /// Of report: what a run is asked, and --kind procurement.
 void add_procurement(auto& verb, Options& o) {
     verb.add_option("--p99", o.serving.p99,
@@ -163,25 +150,6 @@ inline std::string fault_of_pricing(OffersWords& words) {
         return fmt::format("--currency \"{}\" is none of ISO 4217: USD, EUR, CNY, ...",
                            words.currency);
     return fault_of_days("--max-age", words.max_age, words.max_age_days);
-}
-
-inline std::string fault_of_compare(Options& o) {
-    const auto scale = scale_from(o.per);
-    if (!scale)
-        return fmt::format("--per \"{}\" is not known; there are machine, core and currency",
-                           o.per);
-    o.comparing.scale = *scale;
-    if (*scale == Scale::currency && o.offers.files.empty())
-        return "--per currency needs --offers: files with prices; `assay offers init` writes one "
-               "to "
-               "begin with";
-    if (!from_text(o.tariff, o.comparing.prices.tariff))
-        return fmt::format("--tariff \"{}\" is not known; it is {}", o.tariff,
-                           expected_text(Tariff::unset));
-    if (o.comparing.prices.tariff == Tariff::purchase)
-        return "--tariff purchase has no price an hour; `assay cost` and `assay report --kind "
-               "procurement` spread it over its use";
-    return fault_of_pricing(o.offers);
 }
 
 inline std::string fault_of_cost(Options& o);

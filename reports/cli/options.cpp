@@ -30,7 +30,7 @@ constexpr const char* exit_codes =
 constexpr const char* input_help =
     "A result file, a folder (the newest run.json in it or below), or LABEL=PATH";
 
-const std::vector<std::string> formats{"csv", "ndjson", "openmetrics", "gbench"};
+const std::vector<std::string> formats{"csv", "ndjson", "openmetrics"};
 
 void add_inputs(CLI::App& verb, Options& o) {
     verb.add_option("inputs", o.inputs, input_help)->type_name("RUN.json|FOLDER")->required();
@@ -52,12 +52,6 @@ void add_metrics(CLI::App& verb, Options& o) {
         ->delimiter(',')
         ->allow_extra_args(false);
 }
-void add_collecting(CLI::App& verb, Options& o) {
-    verb.add_flag_callback(
-        "--no-index", [&o] { o.collecting.index = false; },
-        "Read every file anew; indexes of large folders are in ~/.cache/assay, to be deleted at "
-        "will");
-}
 void add_texts(CLI::App& verb, Options& o) {
     verb.add_flag(
         "--all-rows", o.all_rows,
@@ -69,7 +63,6 @@ void add_texts(CLI::App& verb, Options& o) {
 }
 /// Of verbs that make a document of many runs.
 void add_outputs(CLI::App& verb, Options& o) {
-    add_collecting(verb, o);
     add_page(verb, o);
     add_texts(verb, o);
 }
@@ -113,7 +106,6 @@ void add_compare(CLI::App& verb, Options& o) {
         ->allow_extra_args(false);
     verb.add_option("--baseline", c.baseline, "The side that the others are held against")
         ->type_name("LABEL");
-    add_scale(verb, o);
     add_verdicts(verb, o, c);
     verb.add_option("--correction", o.correction,
                     "For many tests: bh (false discoveries; default) or holm (stricter)")
@@ -219,8 +211,6 @@ void add_check(CLI::App& verb, Options& o) {
                     "wants them")
         ->option_text("assay|nagios|npd [assay]");
     verb.add_flag("--advisory", c.advisory, "End with 0 and say what it would have been");
-    verb.add_flag("--self-test", c.self_test,
-                  "Judge made-up nodes with one fault each instead: is every fault noticed?");
     verb.add_option("--junit", c.junit,
                     "Write JUnit XML: a suite for each node, a test for each check; - is stdout")
         ->type_name("FILE");
@@ -238,15 +228,15 @@ void add_with_outputs(CLI::App& verb, Options& o) {
 void add_export(CLI::App& verb, Options& o) {
     verb.add_option("--to", o.format,
                     "csv, ndjson: one table, a row for each run, case and metric; openmetrics: the "
-                    "newest value of each series; gbench: one run as Google Benchmark writes it")
-        ->type_name("csv|ndjson|openmetrics|gbench");
+                    "newest value of each series")
+        ->type_name("csv|ndjson|openmetrics");
     verb.add_flag("--columns", o.columns,
                   "Show what the columns of the table are; with --json, a JSON Schema of a line");
     verb.add_flag("--timestamps", o.timestamps, "Of openmetrics: each value with its run's time");
     verb.add_option("--out", o.out, "Write to this file instead of stdout")->type_name("FILE");
     verb.add_option("inputs", o.inputs,
-                    "Result files, folders (every run below; of gbench the newest), globs, each "
-                    "with LABEL= in front or not")
+                    "Result files, folders (every run below), globs, each with LABEL= in front or "
+                    "not")
         ->type_name("[LABEL=]PATH");
     add_bundle(verb, o);
 }
@@ -289,7 +279,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 16> verbs{{
+constexpr std::array<VerbDefinition, 15> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -301,7 +291,6 @@ constexpr std::array<VerbDefinition, 16> verbs{{
      "  assay-report compare before='results/2025*' after=results/2026 --html compare.html\n"
      "  assay-report compare results --column instance --baseline c6a.large\n"
      "  assay-report compare run.json --column library --filter 'family=gemm|fft'\n"
-     "  assay-report compare results --column instance --offers offers.json --per currency\n"
      "  assay-report compare results --table instance --column quarter --fail-on worse",
      &add_compare},
     {"diff", &diff_nodes,
@@ -365,15 +354,8 @@ constexpr std::array<VerbDefinition, 16> verbs{{
     {"export", &export_run, "Convert results for other tools: tables, databases, Prometheus",
      "assay-report export --to csv results --out runs.csv\n"
      "  assay-report export --to openmetrics results --out assay.prom\n"
-     "  assay-report export --to gbench results --out now.json   (then compare.py old.json "
-     "now.json)\n"
      "  assay-report export results --bundle evidence --limits spec --sign ~/.ssh/id_ed25519",
      &add_export},
-    {"ledger", &ledger, "Which parts were seen before, where, and what did those nodes fail on?",
-     "assay-report ledger add evidence --ledger parts.ndjson\n"
-     "  assay-report ledger show SN-4711 --ledger parts.ndjson\n"
-     "  assay-report ledger verify --ledger parts.ndjson",
-     &add_with_outputs<&add_ledger<CLI::App>>},
     {"predict", &predict,
      "What would a collective take on more nodes, by the runs that measured it on fewer?",
      "assay-report predict allreduce --nodes 1024 --gpus 8 --size 1GiB results\n"
@@ -428,7 +410,7 @@ public:
 private:
     /// What is wrong with values that CLI11 knows nothing about; "" where all is well.
     std::string fault() {
-        if (!language_from(options_.language))
+        if (!value_named<Language>(options_.language))
             return fmt::format("--lang \"{}\": it is en or zh", options_.language);
         if (!options_.correction.empty() && options_.correction != "bh" &&
             options_.correction != "holm")
@@ -446,11 +428,10 @@ private:
             return fmt::format("diff takes two runs, or one and --this-machine; there {} {}",
                                options_.inputs.size() == 1 ? "is" : "are", options_.inputs.size());
         if (options_.perform == &import_files && !options_.from.empty() &&
-            !tool_from(options_.from))
+            !value_named<Tool>(options_.from))
             return fmt::format("--from \"{}\" is no tool whose results are read{}", options_.from,
-                               suggestion(options_.from, tool_names()));
-        if (options_.perform == &check_nodes && options_.inputs.empty() &&
-            !options_.checking.self_test)
+                               suggestion(options_.from, all_names(Tool{})));
+        if (options_.perform == &check_nodes && options_.inputs.empty())
             return "inputs are missing: result files or folders of the nodes";
         if (PartChoice part{}; !from_text(options_.checking.part, part))
             return fmt::format("--part \"{}\" is not known; there are all, host and devices",
@@ -461,8 +442,6 @@ private:
         if (options_.json && options_.checking.exit_style != "assay")
             return "--json and --exit-style both decide what is on stdout; give one of them";
         if (options_.perform == &export_run) return fault_of_export();
-        if (options_.perform == &compare_runs) return fault_of_compare(options_);
-        if (options_.perform == &ledger) return fault_of_ledger(options_);
         if (options_.perform == &limits) return fault_of_limits(options_);
         if (options_.perform == &catalog) return fault_of_catalog(options_);
         if (options_.perform == &offers) return fault_of_offers(options_);
@@ -480,8 +459,6 @@ private:
             return fmt::format("--to \"{}\" is no known format{}", options_.format,
                                suggestion(options_.format, formats));
         if (options_.inputs.empty()) return "inputs are missing: a result file or a folder";
-        if (options_.format == "gbench" && options_.inputs.size() > 1)
-            return "--to gbench takes one run; csv and ndjson take many";
         if (options_.timestamps && options_.format != "openmetrics")
             return "--timestamps goes with --to openmetrics";
         return "";

@@ -41,7 +41,6 @@ struct CheckWords {
     std::string exit_style = "assay";
     std::string part = "all";
     bool advisory = false;
-    bool self_test = false;
     std::filesystem::path junit;
     std::filesystem::path openmetrics;
 };
@@ -100,16 +99,12 @@ struct ProcureWords {
     double least_coverage = 0.5;
 };
 
-/// Of evidence: export --bundle, verify and ledger.
+/// Of evidence: export --bundle and verify.
 struct EvidenceWords {
     std::filesystem::path bundle;
-    std::filesystem::path key;       ///< that signs
-    std::filesystem::path signers;   ///< allowed_signers of ssh-keygen
-    bool serials = false;            ///< in clear may go out
-    std::vector<std::string> redact; ///< groups of fields, or key paths
-    std::filesystem::path ledger;
-    std::string action; ///< of ledger: "add", "show", "verify"
-    std::string head;   ///< of ledger verify: a digest that must be in it
+    std::filesystem::path key;     ///< that signs
+    std::filesystem::path signers; ///< allowed_signers of ssh-keygen
+    bool serials = false;          ///< in clear may go out
 };
 
 struct Options {
@@ -123,18 +118,16 @@ struct Options {
     std::filesystem::path pdf;
     std::filesystem::path workbook; ///< of report, compare, history, predict and check
     std::filesystem::path csv;      ///< of compare, history, predict and check
-    std::string format;             ///< of export: "gbench", "csv", "ndjson", "openmetrics"
+    std::string format;             ///< of export: "csv", "ndjson", "openmetrics"
     bool columns = false;           ///< of export: show what the columns are
     bool timestamps = false;        ///< of export --to openmetrics
     bool json = false;
     std::string language = "en";
-    CollectOptions collecting;        ///< of verbs that take many runs
-    CompareOptions comparing;         ///< of compare
-    std::string per = "machine";      ///< of compare
-    std::string tariff = "on_demand"; ///< of compare
-    HistoryOptions history;           ///< of history
-    std::string since;                ///< of history and fleet: "2026-01-31"
-    std::string correction;           ///< "bh", "holm"
+    CollectOptions collecting; ///< of verbs that take many runs
+    CompareOptions comparing;  ///< of compare
+    HistoryOptions history;    ///< of history
+    std::string since;         ///< of history and fleet: "2026-01-31"
+    std::string correction;    ///< "bh", "holm"
     std::string fail_on;       ///< "worse", of diff "difference", of fleet "slow", or nothing
     bool this_machine = false; ///< of diff
     std::string from;          ///< the tool, found out where empty
@@ -147,7 +140,7 @@ struct Options {
     ServingWords serving;      ///< of report
     ProcureWords procuring;    ///< of report
     CostWords costing;         ///< of cost and capacity
-    EvidenceWords evidence;    ///< of export --bundle, verify and ledger
+    EvidenceWords evidence;    ///< of export --bundle and verify
     std::vector<std::string> catalog;    ///< files laid over the catalogue of hardware
     std::string catalog_action;          ///< of catalog: "show", "lint"
     std::string kind;                    ///< of catalog: "instances", ...; all where empty

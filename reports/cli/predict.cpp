@@ -20,13 +20,6 @@
 namespace assay::report {
 namespace {
 
-template <class Values>
-std::vector<std::string> names_of(const Values& values) {
-    std::vector<std::string> names;
-    for (const auto value : values) names.emplace_back(to_string(value));
-    return names;
-}
-
 /// A sensible number of nodes or of ranks on one.
 Result<double> count_of(std::string_view option, double number) {
     constexpr double most = 1e7;
@@ -37,36 +30,32 @@ Result<double> count_of(std::string_view option, double number) {
 Result<PredictOptions> what_is_asked(const Options& options) {
     PredictOptions out{.filter = options.predicting.filter};
     const auto& asked = options.predicting;
-    const auto collective = collective_from(asked.collective);
+    const auto collective = value_named<Collective>(asked.collective);
     if (!collective)
         return fail(fmt::format("\"{}\" is no collective{}", plain(asked.collective, 60),
-                                suggestion(asked.collective, names_of(collectives()))));
+                                suggestion(asked.collective, all_names(Collective{}))));
     out.collective = *collective;
-    const auto nodes = count_of("--nodes", asked.nodes);
-    if (!nodes) return tl::unexpected{nodes.error()};
-    const auto ranks = count_of("--ranks-per-node", asked.ranks_per_node);
-    if (!ranks) return tl::unexpected{ranks.error()};
-    out.nodes = *nodes;
-    out.ranks_per_node = *ranks;
+    ASSAY_TRY(const auto nodes, count_of("--nodes", asked.nodes));
+    ASSAY_TRY(const auto ranks, count_of("--ranks-per-node", asked.ranks_per_node));
+    out.nodes = nodes;
+    out.ranks_per_node = ranks;
     if (out.nodes * out.ranks_per_node < 2)
         return fail(
             "one rank has nobody to exchange data with; --nodes N --ranks-per-node N say how "
             "many there are");
     for (const auto& text : asked.sizes) {
-        const auto bytes = parse_bytes(text);
-        if (!bytes) return tl::unexpected{bytes.error()};
-        out.sizes.push_back(*bytes);
+        ASSAY_TRY(const auto bytes, parse_bytes(text));
+        out.sizes.push_back(bytes);
     }
     if (!asked.algorithm.empty()) {
-        out.algorithm = algorithm_from(asked.algorithm);
+        out.algorithm = value_named<Algorithm>(asked.algorithm);
         if (!out.algorithm)
             return fail(fmt::format("\"{}\" is no known algorithm{}", plain(asked.algorithm, 60),
-                                    suggestion(asked.algorithm, names_of(algorithms()))));
+                                    suggestion(asked.algorithm, all_names(Algorithm{}))));
     }
     if (!asked.node_bandwidth.empty()) {
-        const auto rate = parse_rate(asked.node_bandwidth);
-        if (!rate) return tl::unexpected{rate.error()};
-        out.node_bandwidth = *rate;
+        ASSAY_TRY(const auto rate, parse_rate(asked.node_bandwidth));
+        out.node_bandwidth = rate;
     }
     return out;
 }
@@ -74,19 +63,16 @@ Result<PredictOptions> what_is_asked(const Options& options) {
 } // namespace
 
 Result<ExitCode> predict(const Options& options) {
-    const auto asked = what_is_asked(options);
-    if (!asked) return tl::unexpected{asked.error()};
-    const auto collection = collect(options.inputs, options.collecting);
-    if (!collection) return tl::unexpected{collection.error()};
-    const auto prediction = predict_collective(*collection, *asked);
-    if (!prediction) return tl::unexpected{prediction.error()};
+    ASSAY_TRY(const auto asked, what_is_asked(options));
+    ASSAY_TRY(const auto collection, collect(options.inputs, options.collecting));
+    ASSAY_TRY(const auto prediction, predict_collective(collection, asked));
     std::vector<Input> inputs;
-    for (const auto& run : collection->runs) inputs.push_back({.label = "", .file = run.file});
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(*prediction)}; },
-                          .json = [&] { return to_json(*prediction); },
-                          .csv = [&] { return to_csv(*prediction); }};
-    if (auto done = deliver(options, outputs, inputs); !done) return tl::unexpected{done.error()};
-    return has_prediction(*prediction) ? ExitCode::done : ExitCode::inconclusive;
+    for (const auto& run : collection.runs) inputs.push_back({.label = "", .file = run.file});
+    const Outputs outputs{.documents = [&] { return std::vector{make_document(prediction)}; },
+                          .json = [&] { return to_json(prediction); },
+                          .csv = [&] { return to_csv(prediction); }};
+    ASSAY_TRY(deliver(options, outputs, inputs));
+    return has_prediction(prediction) ? ExitCode::done : ExitCode::inconclusive;
 }
 
 } // namespace assay::report

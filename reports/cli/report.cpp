@@ -36,7 +36,7 @@ Result<record::Run> read_input(Input& input, const std::string& argument) {
     auto found = find_files({argument});
     if (!found) return run;
     std::ranges::stable_sort(found->files, std::ranges::greater{},
-                             [](const FoundFile& file) { return file.stamp.modified; });
+                             [](const FoundFile& file) { return file.modified; });
     for (const auto& file : found->files) {
         auto earlier = read_result(file.path);
         if (!earlier || earlier->status != "done" || !record::is_same_machine(*earlier, *run))
@@ -54,11 +54,10 @@ Result<std::vector<Report>> make_reports(std::vector<Input>& inputs, const Optio
     std::vector<Report> reports;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         auto& input = inputs[i];
-        const auto run = read_input(input, options.inputs[i]);
-        if (!run) return tl::unexpected{run.error()};
-        reports.push_back(make_report(*run, {.label = input.label,
-                                             .source = source_of(input.file),
-                                             .p99 = options.serving.seconds}));
+        ASSAY_TRY(const auto run, read_input(input, options.inputs[i]));
+        reports.push_back(make_report(run, {.label = input.label,
+                                            .source = source_of(input.file),
+                                            .p99 = options.serving.seconds}));
     }
     return reports;
 }
@@ -67,19 +66,17 @@ Result<std::vector<Report>> make_reports(std::vector<Input>& inputs, const Optio
 
 Result<ExitCode> report(const Options& options) {
     if (options.procuring.kind == "procurement") return procure(options);
-    auto inputs = find_inputs(options.inputs);
-    if (!inputs) return tl::unexpected{inputs.error()};
-    const auto reports = make_reports(*inputs, options);
-    if (!reports) return tl::unexpected{reports.error()};
+    ASSAY_TRY(auto inputs, find_inputs(options.inputs));
+    ASSAY_TRY(const auto reports, make_reports(inputs, options));
     const auto documents = [&] {
         std::vector<document::Document> all;
-        for (const auto& report : *reports) all.push_back(make_document(report));
+        for (const auto& report : reports) all.push_back(make_document(report));
         return all;
     };
     const Outputs outputs{.documents = documents,
-                          .json = [&] { return to_json(*reports); },
+                          .json = [&] { return to_json(reports); },
                           .csv = {}}; // one run's values are `export --to csv`
-    if (auto done = deliver(options, outputs, *inputs); !done) return tl::unexpected{done.error()};
+    ASSAY_TRY(deliver(options, outputs, inputs));
     return ExitCode::done;
 }
 

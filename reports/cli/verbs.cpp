@@ -11,7 +11,7 @@
 namespace assay::report {
 
 ExitCode perform(const Options& options) {
-    use_language(language_from(options.language).value_or(Language::en));
+    use_language(value_named<Language>(options.language).value_or(Language::en));
     if (language_in_use() != Language::en) use_ascii(false);
     const auto code = options.perform(options);
     if (code) return *code;

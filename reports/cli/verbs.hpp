@@ -27,11 +27,6 @@ Result<ExitCode> cost(const Options& options);
 Result<ExitCode> capacity(const Options& options);
 Result<ExitCode> catalog(const Options& options);
 Result<ExitCode> verify(const Options& options);
-/// A folder of evidence checked; verify for one path.
-Result<ExitCode> verify_bundle(const Options& options);
-/// export --bundle.
-Result<ExitCode> export_bundle(const Options& options);
-Result<ExitCode> ledger(const Options& options);
 Result<ExitCode> export_run(const Options& options);
 Result<ExitCode> import_files(const Options& options);
 

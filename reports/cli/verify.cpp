@@ -2,7 +2,8 @@
 
 #include "language/texts/verify.hpp"
 
-#include "evidence/contents.hpp"
+#include "evidence/check.hpp"
+#include "evidence/files.hpp"
 #include "files.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"
@@ -22,6 +23,8 @@ namespace assay::report {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t most_shown = 50; // lines; --json has all
 
 /// What is wrong with one file, in words and as JSON.
 struct Verdict {
@@ -48,12 +51,21 @@ Verdict verdict_of(const fs::path& file, const record::Checked& checked) {
         return verdict;
     }
     verdict.text = say_count<text::verify::wrong>(findings.size(), name) + "\n";
-    constexpr std::size_t shown = 50; // lines; --json has all
-    for (std::size_t i = 0; i < std::min(findings.size(), shown); ++i)
+    for (std::size_t i = 0; i < std::min(findings.size(), most_shown); ++i)
         verdict.text += fmt::format("  {}: {}\n", plain(findings[i].path), plain(findings[i].text));
-    if (findings.size() > shown)
-        verdict.text += fmt::format("  {}\n", say<text::verify::more>(findings.size() - shown));
+    if (findings.size() > most_shown)
+        verdict.text +=
+            fmt::format("  {}\n", say<text::verify::more>(findings.size() - most_shown));
     return verdict;
+}
+
+/// A folder of evidence.
+Result<ExitCode> verify_bundle(const Options& options) {
+    const fs::path folder{options.inputs.front()};
+    ASSAY_TRY(const auto checked, check_bundle(folder, options.evidence.signers));
+    ASSAY_TRY(options.json ? print_json(json::to_text(to_json(folder, checked)))
+                           : print(in_words(folder, checked, most_shown)));
+    return checked.findings.empty() ? ExitCode::done : ExitCode::failed;
 }
 
 } // namespace
@@ -68,15 +80,13 @@ Result<ExitCode> verify(const Options& options) {
                     fmt::format("{} is an archive: unpack it, and check the folder", plain(input)));
     if (!options.evidence.signers.empty())
         return fail("--signers goes with one folder that `assay export --bundle` made");
-    const auto inputs = find_inputs(options.inputs);
-    if (!inputs) return tl::unexpected{inputs.error()};
+    ASSAY_TRY(const auto inputs, find_inputs(options.inputs));
     json::Value list = json::Value::array();
     std::string text;
     bool passed = true;
-    for (const auto& input : *inputs) {
-        const auto checked = record::verify_run(input.file);
-        if (!checked) return tl::unexpected{checked.error()};
-        auto verdict = verdict_of(input.file, *checked);
+    for (const auto& input : inputs) {
+        ASSAY_TRY(const auto checked, record::verify_run(input.file));
+        auto verdict = verdict_of(input.file, checked);
         passed = passed && verdict.passed;
         text += verdict.text;
         list.push_back(std::move(verdict.value));
@@ -84,8 +94,7 @@ Result<ExitCode> verify(const Options& options) {
     if (options.json)
         text = json::to_text(
             {{"schema", "assay.verify/1"}, {"passed", passed}, {"files", std::move(list)}});
-    if (auto done = options.json ? print_json(text) : print(text); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(options.json ? print_json(text) : print(text));
     return passed ? ExitCode::done : ExitCode::failed;
 }
 

@@ -217,9 +217,8 @@ Result<Keys> keys_of(const Collection& collection, const CompareOptions& options
     for (const auto& [names, list] :
          {std::pair{&options.table, &keys.table}, std::pair{&options.row, &keys.row},
           std::pair{&options.column, &keys.column}}) {
-        auto made = make_keys(collection, *names);
-        if (!made) return tl::unexpected{made.error()};
-        *list = std::move(*made);
+        ASSAY_TRY(auto made, make_keys(collection, *names));
+        *list = std::move(made);
     }
     // A column cannot tell tables apart as well.
     std::erase_if(keys.table, [&](const Key& key) {
@@ -229,9 +228,8 @@ Result<Keys> keys_of(const Collection& collection, const CompareOptions& options
     for (const auto& key : keys.column)
         if (key.name == "metric")
             return fail("metrics are no columns: a bandwidth and a latency cannot be compared");
-    auto filters = make_filters(collection, options.filter);
-    if (!filters) return tl::unexpected{filters.error()};
-    keys.filters = std::move(*filters);
+    ASSAY_TRY(auto filters, make_filters(collection, options.filter));
+    keys.filters = std::move(filters);
     return keys;
 }
 
@@ -252,12 +250,11 @@ public:
     }
 
     Result<Arrangement> arrange() {
-        auto across = across_of(options_.across);
-        if (!across) return tl::unexpected{across.error()};
-        if ((across->device && out_.place_is_column) || (across->backend && out_.library_is_column))
+        ASSAY_TRY(auto across, across_of(options_.across));
+        if ((across.device && out_.place_is_column) || (across.backend && out_.library_is_column))
             return fail("--across and --column name the same: what is a column is in no row");
-        out_.across = *across;
-        if (across->any()) out_.uncommon = uncommon_parameters(collection_, *across);
+        out_.across = across;
+        if (across.any()) out_.uncommon = uncommon_parameters(collection_, across);
         const auto rows = row_numbers(collection_, out_);
         for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
             const auto series = collection_.observations[i].series;
@@ -477,9 +474,8 @@ std::string words_of(const Collection& collection, const Arrangement& arrangemen
 }
 
 Result<Arrangement> arrange(const Collection& collection, const CompareOptions& options) {
-    const auto keys = keys_of(collection, options);
-    if (!keys) return tl::unexpected{keys.error()};
-    return Arranger{collection, options, *keys}.arrange();
+    ASSAY_TRY(const auto keys, keys_of(collection, options));
+    return Arranger{collection, options, keys}.arrange();
 }
 
 } // namespace assay::report

@@ -18,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -51,8 +50,6 @@ public:
         out_.minimum_effect = options_.minimum_effect;
         out_.unit = units_.unit();
         out_.sides = describe_sides(collection_, arrangement_, units_);
-        out_.scale = options_.scale;
-        out_.prices = price_sides(out_.sides, collection_, units_, options_.prices);
         for (std::size_t side = 1; side < sides_; ++side) out_.paired |= units_.paired(side);
         out_.notes = notes_of(collection_, arrangement_, units_);
         auto drafts = by_library();
@@ -490,9 +487,8 @@ Result<Comparison> compare(const Collection& collection, const CompareOptions& o
     if (!(options.minimum_effect >= 0 && options.minimum_effect < 1))
         return fail(fmt::format("the minimum effect {} is out of range; 0.01 is 1%, below 1",
                                 options.minimum_effect));
-    auto arrangement = arrange(collection, options);
-    if (!arrangement) return tl::unexpected{arrangement.error()};
-    return Builder{collection, std::move(*arrangement), options}.build();
+    ASSAY_TRY(auto arrangement, arrange(collection, options));
+    return Builder{collection, std::move(arrangement), options}.build();
 }
 
 } // namespace assay::report

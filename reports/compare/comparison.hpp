@@ -5,8 +5,8 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
-#include "offers/machines.hpp"
 #include "store/collection.hpp"
 
 #include <cstdint>
@@ -16,25 +16,19 @@
 
 namespace assay::report {
 
-enum class ContrastOutcome : std::uint8_t {
-    better,
-    worse,
-    same,        // a difference of the minimum effect would have been seen, and there is none
-    cannot_tell, // too few or too noisy data: `detectable` says below what
-    missing,     // no figure on one of the sides
-};
-std::string_view to_string(ContrastOutcome outcome);
+ASSAY_ENUM(ContrastOutcome, better, worse,
+           same, // a difference of the minimum effect would have been seen, and there is none
+           cannot_tell, // too few or too noisy data: `detectable` says below what
+           missing)     // no figure on one of the sides
 
 /// Why there is no verdict, where it is not the noise of the values alone.
-enum class NoVerdict : std::uint8_t {
-    none,
+ASSAY_ENUM(
+    NoVerdict, none,
     disturbed,  // all of a side: no ratio either
     two_levels, // replicas of a side are at two levels: no ratio either
     cpus_moved, // a hypervisor had put the CPUs of the sides at different distances: no ratio either
     between_times, // smaller than what runs at different times may differ by
-    zero,          // there is no ratio to nothing: at most an order
-};
-std::string_view to_string(NoVerdict reason);
+    zero)          // there is no ratio to nothing: at most an order
 /// Is there not even a ratio?
 inline bool is_useless(NoVerdict reason) {
     return reason == NoVerdict::disturbed || reason == NoVerdict::two_levels ||
@@ -139,7 +133,6 @@ struct ComparedSide {
     std::optional<double> threads{}; ///< of each machine, where all have as many: vCPU
     std::optional<double> cores{};
     std::optional<double> memory{}; ///< bytes
-    std::optional<double> price{};  ///< of each node an hour, in Comparison::prices' currency
     std::size_t runs = 0;
     std::size_t machines = 0;
     std::size_t measured = 0;  ///< series with a figure: coverage is this of all series
@@ -160,14 +153,9 @@ struct NotCompared {
 };
 
 enum class Correction : std::uint8_t { false_discovery, family_wise };
+ASSAY_NAMES(Correction, "benjamini_hochberg, holm")
 /// What one independent value is: a process, a run (of several on one machine), a machine (of several).
-enum class Unit : std::uint8_t { replica, run, machine };
-/// What rates stand for: the whole machine, one of its cores, or a unit of currency.
-enum class Scale : std::uint8_t { machine, core, currency };
-std::string_view to_string(Scale scale);
-std::optional<Scale> scale_from(std::string_view text);
-std::string_view to_string(Correction correction);
-std::string_view to_string(Unit unit);
+ASSAY_ENUM(Unit, replica, run, machine)
 
 struct Comparison {
     std::vector<ComparedSide> sides;      ///< the first is what the others are held against
@@ -189,9 +177,6 @@ struct Comparison {
     double minimum_effect = 0.01;
     Unit unit = Unit::replica;
     bool paired = false;
-    Scale scale = Scale::machine;
-    MachinePrices
-        prices; ///< of the machines on all sides, each offer once; empty: none were asked for
     std::vector<std::string> notes;
     std::vector<NotCompared> not_compared;
 };
@@ -208,8 +193,6 @@ struct CompareOptions {
     std::vector<std::string>
         across{};         ///< "device", "backend": one row for all of them, each side by its best
     std::string baseline; ///< the side that the others are held against; the first where empty
-    Scale scale = Scale::machine; ///< that compare_scaled() makes of values, compare() only says
-    MachinePrices prices{};
 };
 /// Fails where the options make no sense or fewer than two sides are left.
 Result<Comparison> compare(const Collection& collection, const CompareOptions& options = {});

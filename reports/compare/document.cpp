@@ -8,10 +8,8 @@
 #include "compare/words.hpp"
 #include "language/language.hpp"
 #include "language/texts/compare.hpp"
-#include "language/texts/offers.hpp"
 #include "language/texts/words.hpp"
 #include "language/texts/workbook.hpp"
-#include "offers/document.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 
@@ -51,12 +49,20 @@ void drop_empty_columns(Table& table) {
     }
 }
 
+/// Do sides have other numbers of cores than the first, as far as they are known?
+bool cores_differ(const Comparison& comparison) {
+    if (std::ranges::any_of(comparison.sides, &ComparedSide::uses_devices)) return false;
+    const auto& first = comparison.sides.front().cores;
+    return std::ranges::any_of(comparison.sides, [&](const ComparedSide& side) {
+        return side.cores && first && *side.cores != *first;
+    });
+}
+
 class Builder {
 public:
     explicit Builder(const Comparison& comparison)
         : comparison_{comparison}, sides_{comparison.sides}, cases_{comparison},
-          whole_{comparison.scale == Scale::machine},
-          cores_differ_{whole_ && cores_differ(comparison)} {}
+          cores_differ_{cores_differ(comparison)} {}
 
     Document build() const {
         auto verdict = verdict_of(comparison_);
@@ -65,22 +71,12 @@ public:
                           .title = title_of(comparison_),
                           .verdict = std::move(verdict.text),
                           .tone = verdict.tone};
-        document.scale = to_string(comparison_.scale);
-        if (comparison_.scale == Scale::core) {
-            document.verdict = say<text::compare::per_core_verdict>(document.verdict);
-            document.sub = say<text::compare::per_core_sub>();
-        } else if (comparison_.scale == Scale::currency) {
-            document.verdict =
-                say<text::compare::per_currency_verdict>(currency(), document.verdict);
-            document.sub = say<text::compare::per_currency_sub>();
-        }
         for (const auto& side : sides_) document.sides.push_back(side.label);
         if (!comparison_.ranking.empty()) document.sections.push_back(ranking());
         document.sections.push_back({.title = say<text::compare::in_short>(),
                                      .blocks = {unlike_findings(comparison_), in_short()}});
         document.sections.push_back(
             {.title = say<text::compare::sides>(), .blocks = {what_is_compared()}});
-        if (has_prices()) document.sections.push_back(prices());
         if (comparison_.tables.size() > 1) document.sections.push_back(families());
         for (const auto& table : comparison_.tables) add_family(document, table);
         add_questions(document);
@@ -91,7 +87,6 @@ public:
         };
         foot(method_in_words(comparison_), "");
         if (cores_differ_) foot(say<text::compare::note_per_core>(), "-");
-        if (whole_ && has_prices()) foot(say<text::compare::note_per_currency>(currency()), "-");
         for (const auto& note : comparison_.notes) foot(note, "-");
         return document;
     }
@@ -114,8 +109,6 @@ private:
         };
         if (many()) add(say<text::compare::over_next>(), 2);
         if (cores_differ_) add(say<text::compare::per_core>(), 3);
-        if (has_prices() && whole_) add(say<text::compare::per_currency>(currency()), 1);
-        if (has_prices()) add(say<text::compare::price>(), 2);
         add(say<text::compare::tally_title>(), 3, many());
         add(say<text::compare::vcpu>(), 4);
         add(say<text::compare::cores>(), 4);
@@ -146,8 +139,6 @@ private:
             add(entry.over_next ? ratio_cell(*entry.over_next, contrast_in_short(*entry.over_next))
                                 : Shown{});
         if (cores_differ_) add(per_core(entry.side));
-        if (has_prices() && whole_) add(per_currency(entry.side));
-        if (has_prices()) add(price(side));
         add({.text = entry.side == 0 ? std::string{}
                                      : tally_in_words(comparison_.tallies[entry.side])});
         add(number(side.threads, unit_count));
@@ -173,12 +164,10 @@ private:
         return facts;
     }
 
-    Shown per_core(std::size_t side) const { return share_of(side, &ComparedSide::cores); }
-    Shown per_currency(std::size_t side) const { return share_of(side, &ComparedSide::price); }
-    /// The overall ratio divided by that of what the sides have of something.
-    Shown share_of(std::size_t side, std::optional<double> ComparedSide::* part) const {
-        const auto& own = sides_[side].*part;
-        const auto& first = sides_.front().*part;
+    /// The overall ratio divided by that of the cores.
+    Shown per_core(std::size_t side) const {
+        const auto& own = sides_[side].cores;
+        const auto& first = sides_.front().cores;
         auto mean = comparison_.overall[side];
         if (side == 0 || !own || !first || !mean.ratio) return {};
         const double share = *first / *own;
@@ -188,35 +177,6 @@ private:
         auto cell = ratio_cell(mean, contrast_in_short(mean));
         cell.tone = Tone::plain;
         return cell;
-    }
-
-    bool has_prices() const { return !comparison_.prices.machines.empty(); }
-    const std::string& currency() const { return comparison_.prices.currency; }
-    Shown price(const ComparedSide& side) const {
-        if (!side.price) return {};
-        return {.text = money_in_words(*side.price, currency()),
-                .number = side.price,
-                .unit = currency()};
-    }
-    /// What was counted with.
-    Section prices() const {
-        Table table{.columns = {{.title = say<text::offers::offer>()},
-                                {.title = say<text::compare::price>(), .numeric = true},
-                                {.title = say<text::compare::price_date>()},
-                                {.title = say<text::compare::price_source>(), .rank = 2}},
-                    .sheet = say<text::compare::prices>()};
-        for (const auto& [offer, price] : comparison_.prices.machines)
-            table.rows.push_back(
-                {.cells = {{.text = offer_name(*offer)},
-                           price.hour ? Shown{.text = money_in_words(*price.hour, currency()),
-                                              .number = price.hour,
-                                              .unit = currency()}
-                                      : Shown{.text = in_words(price.state), .tone = Tone::weak},
-                           {.text = offer->date},
-                           {.text = plain(offer->source)}}});
-        return {.title = say<text::compare::prices>(),
-                .question = say<text::compare::prices_question>(),
-                .blocks = {std::move(table)}};
     }
 
     // -- In which families? --
@@ -431,20 +391,11 @@ private:
     const Comparison& comparison_;
     const std::vector<ComparedSide>& sides_;
     CaseTables cases_;
-    bool whole_;
     bool cores_differ_;
 };
 
 } // namespace
 
 Document make_document(const Comparison& comparison) { return Builder{comparison}.build(); }
-
-bool cores_differ(const Comparison& comparison) {
-    if (std::ranges::any_of(comparison.sides, &ComparedSide::uses_devices)) return false;
-    const auto& first = comparison.sides.front().cores;
-    return std::ranges::any_of(comparison.sides, [&](const ComparedSide& side) {
-        return side.cores && first && *side.cores != *first;
-    });
-}
 
 } // namespace assay::report

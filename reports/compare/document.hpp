@@ -11,7 +11,4 @@ namespace assay::report {
 
 document::Document make_document(const Comparison& comparison);
 
-/// Do sides have other numbers of cores than the first, as far as they are known?
-bool cores_differ(const Comparison& comparison);
-
 } // namespace assay::report

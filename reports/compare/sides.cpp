@@ -124,23 +124,6 @@ std::vector<ComparedSide> describe_sides(const Collection& collection,
     return sides;
 }
 
-MachinePrices price_sides(std::vector<ComparedSide>& sides, const Collection& collection,
-                          const Units& units, const MachinePrices& prices) {
-    MachinePrices used{.tariff = prices.tariff, .currency = prices.currency, .machines = {}};
-    if (prices.machines.empty()) return used;
-    std::set<std::string> seen;
-    for (std::size_t side = 0; side < sides.size(); ++side) {
-        std::set<std::optional<double>> hours;
-        for (const auto run : units.sides()[side].runs) {
-            const auto& price = prices.machines[collection.runs[run].machine];
-            hours.insert(price.price.hour);
-            if (price.offer && seen.insert(price.offer->id).second) used.machines.push_back(price);
-        }
-        if (hours.size() == 1) sides[side].price = *hours.begin();
-    }
-    return used;
-}
-
 std::vector<std::string> notes_of(const Collection& collection, const Arrangement& arrangement,
                                   const Units& units) {
     std::vector<std::string> notes;

@@ -17,10 +17,6 @@ namespace assay::report {
 std::vector<ComparedSide> describe_sides(const Collection& collection,
                                          const Arrangement& arrangement, const Units& units);
 
-/// Of the machines that take part each offer once; a side has a price where all of its machines cost the same.
-MachinePrices price_sides(std::vector<ComparedSide>& sides, const Collection& collection,
-                          const Units& units, const MachinePrices& prices);
-
 /// What the intervals do not cover, and who is compared with itself.
 std::vector<std::string> notes_of(const Collection& collection, const Arrangement& arrangement,
                                   const Units& units);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <charconv>
 #include <cmath>
@@ -16,7 +15,6 @@
 namespace assay::report {
 namespace {
 
-constexpr std::array bases{"measured", "given", "datasheet", "assumed"};
 /// Nested deeper than any formula: hostile text ends here and not with the stack.
 constexpr int deepest = 100;
 
@@ -152,8 +150,6 @@ private:
 };
 
 } // namespace
-
-std::string_view to_string(Basis basis) { return bases.at(static_cast<std::size_t>(basis)); }
 
 Result<std::optional<Quantity>> evaluate(std::string_view formula, const Lookup& lookup) {
     return Evaluation{formula, lookup}.take();

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 
 #include <cstddef>
@@ -13,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,13 +31,10 @@ struct Quantity {
 };
 
 /// How well an input is known, the best first; a result is known as well as its worst input.
-enum class Basis : std::uint8_t {
-    measured,
-    given,     // by an offer or on the command line
-    datasheet, // what a maker says, in place of a measurement
-    assumed,   // a usual value that nobody gave
-};
-std::string_view to_string(Basis basis);
+ASSAY_ENUM(Basis, measured,
+           given,     // by an offer or on the command line
+           datasheet, // what a maker says, in place of a measurement
+           assumed)   // a usual value that nobody gave
 
 struct Line {
     std::string key; ///< "energy"; small letters, digits, underscores

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace assay::report {
@@ -52,7 +51,7 @@ public:
 
     Result<Cost> take() {
         inputs();
-        if (auto fine = measured(); !fine) return tl::unexpected{fine.error()};
+        ASSAY_TRY(measured());
         energy();
         node();
         goodput();
@@ -121,19 +120,18 @@ private:
         if (options_.runs == nullptr) return {};
         std::size_t number = 0;
         for (const auto& work : options_.work) {
-            auto rate = rate_of(work, cost_.offer, lines().of("nodes")->value, *options_.runs,
-                                options_.hardware);
-            if (!rate) return tl::unexpected{rate.error()};
+            ASSAY_TRY(auto rate, rate_of(work, cost_.offer, lines().of("nodes")->value,
+                                         *options_.runs, options_.hardware));
             const auto i = std::to_string(++number);
-            const auto unit = rate->unit.empty() ? std::string{"1"} : rate->unit;
+            const auto unit = rate.unit.empty() ? std::string{"1"} : rate.unit;
             lines().input("work_" + i, unit, work.amount, Basis::given, "--work");
-            if (rate->rate)
-                lines().input("rate_" + i, unit + "/s", *rate->rate, Basis::measured,
-                              fmt::format("{} ({} machines, {} runs)", rate->series, rate->machines,
-                                          rate->runs));
+            if (rate.rate)
+                lines().input("rate_" + i, unit + "/s", *rate.rate, Basis::measured,
+                              fmt::format("{} ({} machines, {} runs)", rate.series, rate.machines,
+                                          rate.runs));
             else
-                lines().unknown("rate_" + i, unit + "/s", rate->why);
-            cost_.rates.push_back(std::move(*rate));
+                lines().unknown("rate_" + i, unit + "/s", rate.why);
+            cost_.rates.push_back(std::move(rate));
         }
         return {};
     }
@@ -339,9 +337,8 @@ Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& opti
                                 offers.offers.size(), most_offers));
     std::vector<Cost> costs;
     for (const auto& offer : offers.offers) {
-        auto cost = cost_of(offer, offers.rates, options);
-        if (!cost) return tl::unexpected{cost.error()};
-        costs.push_back(std::move(*cost));
+        ASSAY_TRY(auto cost, cost_of(offer, offers.rates, options));
+        costs.push_back(std::move(cost));
     }
     const auto is_money = [](const auto& given) {
         const auto* const setting = std::ranges::find(table, given.first, &Setting::key);

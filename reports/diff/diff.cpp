@@ -199,11 +199,6 @@ void add_once(std::vector<std::string>& keys, const std::string& key) {
 
 } // namespace
 
-std::string_view to_string(DiffGroup group) {
-    constexpr std::array names{"hardware", "firmware", "software", "setting", "environment"};
-    return names.at(static_cast<std::size_t>(group));
-}
-
 Diff diff_machines(DiffSide a, DiffSide b) {
     Diff diff{.a = std::move(a), .b = std::move(b)};
     diff.same_machine = record::is_same_machine(diff.a.run, diff.b.run);

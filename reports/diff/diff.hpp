@@ -5,18 +5,17 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "compare/comparison.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace assay::report {
 
-enum class DiffGroup : std::uint8_t { hardware, firmware, software, setting, environment };
-std::string_view to_string(DiffGroup group);
+ASSAY_ENUM(DiffGroup, hardware, firmware, software, setting, environment)
 
 struct Difference {
     DiffGroup group = DiffGroup::environment;

@@ -48,40 +48,21 @@ std::string in_words(const Difference& difference) {
     return difference.count > 1 ? say<text::diff::times>(text, difference.count) : text;
 }
 
-std::string counted(DiffGroup group, std::size_t count) {
-    switch (group) {
-    case DiffGroup::hardware:
-        return say_count<text::diff::count_hardware>(count);
-    case DiffGroup::firmware:
-        return say_count<text::diff::count_firmware>(count);
-    case DiffGroup::software:
-        return say_count<text::diff::count_software>(count);
-    case DiffGroup::setting:
-        return say_count<text::diff::count_settings>(count);
-    case DiffGroup::environment:
-        break;
-    }
-    return say_count<text::diff::count_environment>(count);
-}
-
-std::string title_of(DiffGroup group) {
-    switch (group) {
-    case DiffGroup::hardware:
-        return say<text::diff::hardware>();
-    case DiffGroup::firmware:
-        return say<text::diff::firmware>();
-    case DiffGroup::software:
-        return say<text::diff::software>();
-    case DiffGroup::setting:
-        return say<text::diff::settings>();
-    case DiffGroup::environment:
-        break;
-    }
-    return say<text::diff::environment>();
-}
-
-constexpr std::array groups{DiffGroup::hardware, DiffGroup::firmware, DiffGroup::software,
-                            DiffGroup::setting, DiffGroup::environment};
+struct GroupWords {
+    DiffGroup group;
+    std::string (*title)();
+    std::string (*counted)(std::size_t count);
+};
+constexpr std::array groups{GroupWords{DiffGroup::hardware, say<text::diff::hardware>,
+                                       say_count<text::diff::count_hardware>},
+                            GroupWords{DiffGroup::firmware, say<text::diff::firmware>,
+                                       say_count<text::diff::count_firmware>},
+                            GroupWords{DiffGroup::software, say<text::diff::software>,
+                                       say_count<text::diff::count_software>},
+                            GroupWords{DiffGroup::setting, say<text::diff::settings>,
+                                       say_count<text::diff::count_settings>},
+                            GroupWords{DiffGroup::environment, say<text::diff::environment>,
+                                       say_count<text::diff::count_environment>}};
 
 Table table_of(const Diff& diff, DiffGroup group) {
     Table table{.caption = "",
@@ -145,9 +126,9 @@ document::Section rest_of(const Diff& diff) {
 
 std::string verdict_of(const Diff& diff) {
     std::vector<std::string> counts;
-    for (const auto group : groups)
+    for (const auto& [group, title, counted] : groups)
         if (const auto count = std::ranges::count(diff.differences, group, &Difference::group))
-            counts.push_back(counted(group, static_cast<std::size_t>(count)));
+            counts.push_back(counted(static_cast<std::size_t>(count)));
     const auto worse = static_cast<std::size_t>(
         std::ranges::count_if(diff.values, [](const DifferentValue& value) {
             return value.contrast.outcome == ContrastOutcome::worse;
@@ -183,9 +164,9 @@ Document make_document(const Diff& diff) {
         .tone = matters ? Tone::weak : Tone::good};
     if (diff.same_machine)
         document.lead.push_back(say<text::diff::same_machine>(diff.a.label, diff.b.label));
-    for (const auto group : groups)
+    for (const auto& [group, title, counted] : groups)
         if (auto table = table_of(diff, group); !table.rows.empty())
-            document.sections.push_back({.title = title_of(group), .blocks = {std::move(table)}});
+            document.sections.push_back({.title = title(), .blocks = {std::move(table)}});
     if (diff.compared > 0) document.sections.push_back(values_of(diff));
     if (auto rest = rest_of(diff); !rest.blocks.empty())
         document.sections.push_back(std::move(rest));

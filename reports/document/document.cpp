@@ -4,32 +4,9 @@
 
 namespace assay::document {
 
-const char* to_string(Tone tone) {
-    switch (tone) {
-    case Tone::good:
-        return "good";
-    case Tone::weak:
-        return "weak";
-    case Tone::bad:
-        return "bad";
-    case Tone::quiet:
-        return "quiet";
-    case Tone::plain:
-        break;
-    }
-    return "plain";
-}
-
-const char* to_string(Severity severity) {
-    switch (severity) {
-    case Severity::note:
-        return "note";
-    case Severity::caution:
-        return "caution";
-    case Severity::serious:
-        break;
-    }
-    return "serious";
+Cell count_cell(std::size_t value) {
+    return {
+        .text = std::to_string(value), .number = static_cast<double>(value), .unit = unit_count};
 }
 
 std::string with_words(std::string_view formula, const SayWord& say) {

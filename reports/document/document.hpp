@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "document/chart.hpp"
 
 #include <cstddef>
@@ -23,14 +24,10 @@
 namespace assay::document {
 
 /// What a colour would say.
-enum class Tone : std::uint8_t {
-    plain,
-    good,
-    weak,  // usable with care
-    bad,   // do not use
-    quiet, // of no interest
-};
-const char* to_string(Tone tone);
+ASSAY_ENUM(Tone, plain, good,
+           weak,  // usable with care
+           bad,   // do not use
+           quiet) // of no interest
 
 /// A label and what it says: "Memory", "503 GiB".
 struct Fact {
@@ -51,13 +48,11 @@ struct Facts {
     Look look = Look::list;
 };
 
-enum class Severity : std::uint8_t {
-    note,    // worth knowing
-    caution, // the figures are weaker than they could be
-    serious, // do not use some figures
-};
+ASSAY_ENUM(Severity,
+           note,    // worth knowing
+           caution, // the figures are weaker than they could be
+           serious) // do not use some figures
 /// For programs; severity_in_words() is for people.
-const char* to_string(Severity severity);
 
 /// Something the reader should know, and what to do about it.
 struct Finding {
@@ -119,6 +114,7 @@ inline constexpr const char* unit_ratio = "ratio"; ///< 1.08
 inline constexpr const char* unit_share = "share"; ///< 0.031 is 3.1%
 inline constexpr const char* unit_p = "p";         ///< a probability
 inline constexpr const char* unit_date = "date";   ///< seconds since 1970
+Cell count_cell(std::size_t value);
 
 struct Column {
     std::string title{};
@@ -184,10 +180,6 @@ struct Document {
     std::vector<Paragraph> foot{};    ///< the method, at the end
     std::optional<double> date{};     ///< of the data: seconds since 1970
     std::vector<std::string> sides{}; ///< names of the columns' sides, the first is side 1
-    std::string scale{}; ///< for programs, of a comparison: "machine", "core", "currency"
-    /// The same data seen in other ways, each with other sides or another scale: a page with a script switches to them,
-    /// and nothing else shows them.
-    std::vector<Document> alternatives{};
 };
 
 } // namespace assay::document

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a bundle of evidence: results as they are, the limits, the verdict by them, logs, an inventory, a statement, digests.
+// Makes a bundle of evidence: results as they are, their logs, the limits, the verdict by them, digests of all.
 
 #pragma once
 
 #include "base/result.hpp"
+#include "json/codec.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -17,15 +18,12 @@ struct BundleOptions {
     std::vector<std::string> limits; ///< files or names of installed ones; "spec" where empty
     std::filesystem::path key;       ///< that signs; empty: nobody does
     bool serials = false;            ///< serial numbers in clear may go out
-    std::vector<std::string> redact; ///< see redaction.hpp
     std::string created;             ///< UTC; limits and waivers are judged on that day
 };
 
 struct MadeBundle {
     std::size_t results = 0;
     std::size_t logs = 0;
-    std::size_t hidden = 0;            ///< texts
-    std::vector<std::string> withheld; ///< logs in which hidden texts stand
     std::string verdict;
     bool is_signed = false;
 };
@@ -35,9 +33,12 @@ struct MadeBundle {
 Result<MadeBundle> make_bundle(const std::vector<std::string>& inputs,
                                const std::filesystem::path& folder, const BundleOptions& options);
 
-/// The same of a bundle, with more texts hidden. Statement and signature stay as they are.
-Result<MadeBundle> redact_bundle(const std::filesystem::path& bundle,
-                                 const std::filesystem::path& folder,
-                                 const std::vector<std::string>& redact);
+/// What bundle.json says.
+struct AboutBundle {
+    std::string schema = "assay.bundle/1";
+    std::string version; ///< of assay, that made it
+    std::string created; ///< UTC; the day that limits and waivers were judged on
+};
+ASSAY_FIELDS(AboutBundle, schema, version, created)
 
 } // namespace assay::report

@@ -3,12 +3,15 @@
 #include "evidence/files.hpp"
 
 #include "base/console.hpp"
+#include "base/file.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "json/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 
 namespace assay::report {
@@ -18,8 +21,10 @@ namespace fs = std::filesystem;
 bool is_result(std::string_view path) {
     return path.starts_with(results_folder) && path.ends_with("/run.json");
 }
-bool is_log(std::string_view path) {
-    return path.starts_with(results_folder) && path.find("/logs/") != path.npos;
+bool is_bundle(const fs::path& path) {
+    std::error_code ignored;
+    return std::ranges::any_of(std::array{manifest_file, signature_file, about_file, earlier_file},
+                               [&](const char* name) { return fs::exists(path / name, ignored); });
 }
 
 std::string fault_of_path(std::string_view path) {
@@ -54,45 +59,44 @@ Result<BundleFiles> files_of_bundle(const fs::path& folder) {
     return files;
 }
 
-bool is_digest(std::string_view text) {
-    constexpr std::size_t digits = 64;
-    return text.size() == digits &&
-           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-std::string to_manifest(const std::vector<ManifestLine>& lines) {
-    std::string text;
-    for (const auto& line : lines) text += fmt::format("{}  {}\n", line.sha256, line.path);
-    return text;
-}
-
-Result<std::vector<ManifestLine>> parse_manifest(std::string_view text, std::string_view source) {
-    std::vector<ManifestLine> lines;
+Result<Manifest> parse_manifest(std::string_view text, std::string_view source) {
+    Manifest manifest;
     constexpr std::size_t digits = 64;
     constexpr std::size_t gap = 2; // blanks, of sha256sum
     const auto wrong = [&](std::string_view what) {
         return fail(
             fmt::format("{}:{}: {}; expected a SHA-256, two blanks and a path, in the order "
                         "of the paths, as sha256sum writes them",
-                        source, lines.size() + 1, what));
+                        source, manifest.size() + 1, what));
     };
     while (!text.empty()) {
         const auto end = text.find('\n');
         if (end == text.npos) return wrong("the line has no end: the file was cut");
         const auto line = text.substr(0, end);
         text.remove_prefix(end + 1);
-        if (line.size() <= digits + gap || !is_digest(line.substr(0, digits)) ||
+        if (line.size() <= digits + gap || line.find_first_not_of("0123456789abcdef") != digits ||
             line.substr(digits, gap) != "  ")
             return wrong(fmt::format("got {}", json::show_text(line)));
         const auto path = line.substr(digits + gap);
         if (const auto fault = fault_of_path(path); !fault.empty())
             return wrong(fmt::format("the path {} {}", json::show_text(path), fault));
-        if (!lines.empty() && path <= lines.back().path)
+        if (!manifest.empty() && path <= manifest.rbegin()->first)
             return wrong(fmt::format("{} is there twice or out of order", json::show_text(path)));
-        lines.push_back({std::string{path}, std::string{line.substr(0, digits)}});
+        manifest.emplace(path, line.substr(0, digits));
     }
-    if (lines.empty()) return fail(fmt::format("{}: is empty", source));
-    return lines;
+    if (manifest.empty()) return fail(fmt::format("{}: is empty", source));
+    return manifest;
+}
+
+Result<void> write_manifest(const fs::path& folder) {
+    ASSAY_TRY(const auto files, files_of_bundle(folder));
+    std::string lines;
+    for (const auto& path : files.regular) {
+        if (path == manifest_file || path == signature_file) continue;
+        ASSAY_TRY(const auto text, read_whole(folder / path, most_bytes_of_file));
+        lines += fmt::format("{}  {}\n", to_hex(sha256(text)), path);
+    }
+    return write_atomically(folder / manifest_file, lines);
 }
 
 } // namespace assay::report

@@ -9,27 +9,30 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace assay::report {
 
 inline constexpr const char* manifest_file =
-    "manifest.sha256"; ///< of every file but itself and the signature
-inline constexpr const char* statement_file = "statement.json"; ///< in-toto Statement v1
-inline constexpr const char* signature_file = "statement.json.sig";
+    "manifest.sha256"; ///< of every file but itself and its signature
+inline constexpr const char* signature_file = "manifest.sha256.sig";
+inline constexpr const char* about_file = "bundle.json";
 inline constexpr const char* verdict_file = "verdict.json";
-inline constexpr const char* inventory_file = "inventory.json";
-inline constexpr const char* salts_file = "salts.json";
+inline constexpr const char* earlier_file = "statement.json"; ///< in bundles of earlier versions
 inline constexpr std::string_view results_folder =
     "results/"; ///< results/0001/run.json, results/0001/logs/...
 inline constexpr std::string_view limits_folder =
-    "limits/"; ///< limits/01-NAME.json, in the order of their layers
+    "limits/"; ///< limits/001-NAME.json, in the order of their layers
+
+inline constexpr std::size_t most_bytes_of_list = std::size_t{256} << 20U; ///< manifest, limits
+inline constexpr std::size_t most_bytes_of_file = std::size_t{1} << 30U;
 
 bool is_result(std::string_view path);
-bool is_log(std::string_view path);
+/// Is a folder there that says it is a bundle?
+bool is_bundle(const std::filesystem::path& path);
 
 /// Why a path cannot be one of a bundle, in words; empty: it can. Relative, at most 500 bytes of UTF-8, no `..`.
 std::string fault_of_path(std::string_view path);
@@ -41,16 +44,11 @@ struct BundleFiles {
 /// Links are not followed. Fails where there are more files than any bundle has.
 Result<BundleFiles> files_of_bundle(const std::filesystem::path& folder);
 
-struct ManifestLine {
-    std::string path;
-    std::string sha256; ///< 64 digits
-    bool operator==(const ManifestLine&) const = default;
-};
+/// SHA-256 in lower-case hexadecimal, by path.
+using Manifest = std::map<std::string, std::string, std::less<>>;
 /// As sha256sum writes and `sha256sum -c` reads it, in the order of paths, each once.
-std::string to_manifest(const std::vector<ManifestLine>& lines);
-Result<std::vector<ManifestLine>> parse_manifest(std::string_view text, std::string_view source);
-
-/// Lower-case hexadecimal of SHA-256.
-bool is_digest(std::string_view text);
+Result<Manifest> parse_manifest(std::string_view text, std::string_view source);
+/// Of all files that are in the folder.
+Result<void> write_manifest(const std::filesystem::path& folder);
 
 } // namespace assay::report

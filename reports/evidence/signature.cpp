@@ -40,13 +40,12 @@ std::string as_path(const std::filesystem::path& path) {
 } // namespace
 
 Result<void> sign(const std::filesystem::path& file, const std::filesystem::path& key) {
-    const auto said =
-        keygen({"-Y", "sign", "-q", "-f", as_path(key), "-n", signature_namespace, as_path(file)},
-               "/dev/null");
-    if (!said) return tl::unexpected{said.error()};
-    if (said->code != 0)
+    ASSAY_TRY(const auto said, keygen({"-Y", "sign", "-q", "-f", as_path(key), "-n",
+                                       signature_namespace, as_path(file)},
+                                      "/dev/null"));
+    if (said.code != 0)
         return fail(fmt::format("ssh-keygen does not sign with {}: {}", key.string(),
-                                last_line(said->text)));
+                                last_line(said.text)));
     return {};
 }
 
@@ -55,24 +54,21 @@ Result<SignatureCheck> check_signature(const std::filesystem::path& file,
                                        const std::filesystem::path& signers) {
     const auto sig = as_path(signature);
     if (signers.empty()) {
-        const auto said =
-            keygen({"-Y", "check-novalidate", "-n", signature_namespace, "-s", sig}, file);
-        if (!said) return tl::unexpected{said.error()};
-        return SignatureCheck{.holds = said->code == 0, .details = last_line(said->text)};
+        ASSAY_TRY(const auto said,
+                  keygen({"-Y", "check-novalidate", "-n", signature_namespace, "-s", sig}, file));
+        return SignatureCheck{.holds = said.code == 0, .details = last_line(said.text)};
     }
-    if (auto readable = read_whole(signers, std::size_t{16} << 20U); !readable)
-        return tl::unexpected{readable.error()};
-    const auto found = keygen({"-Y", "find-principals", "-s", sig, "-f", as_path(signers)}, file);
-    if (!found) return tl::unexpected{found.error()};
-    if (found->code != 0) return SignatureCheck{.details = last_line(found->text)};
-    const std::string signer{trim(split(found->text, '\n').front())};
-    const auto said = keygen({"-Y", "verify", "-f", as_path(signers), "-I", signer, "-n",
-                              signature_namespace, "-s", sig},
-                             file);
-    if (!said) return tl::unexpected{said.error()};
-    return SignatureCheck{.holds = said->code == 0,
-                          .signer = said->code == 0 ? plain(signer, 200) : std::string{},
-                          .details = last_line(said->text)};
+    ASSAY_TRY(read_whole(signers, std::size_t{16} << 20U));
+    ASSAY_TRY(const auto found,
+              keygen({"-Y", "find-principals", "-s", sig, "-f", as_path(signers)}, file));
+    if (found.code != 0) return SignatureCheck{.details = last_line(found.text)};
+    const std::string signer{trim(split(found.text, '\n').front())};
+    ASSAY_TRY(const auto said, keygen({"-Y", "verify", "-f", as_path(signers), "-I", signer, "-n",
+                                       signature_namespace, "-s", sig},
+                                      file));
+    return SignatureCheck{.holds = said.code == 0,
+                          .signer = said.code == 0 ? plain(signer, 200) : std::string{},
+                          .details = last_line(said.text)};
 }
 
 } // namespace assay::report

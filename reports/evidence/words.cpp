@@ -45,9 +45,7 @@ json::Value to_json(const std::filesystem::path& folder, const CheckedBundle& ch
                             {"file", plain(finding.file)},
                             {"where", plain(finding.where)},
                             {"text", plain(finding.text)}});
-    json::Value withheld = json::Value::array();
-    for (const auto& path : checked.withheld) withheld.push_back(plain(path));
-    return {{"schema", "assay.bundle_check/1"},
+    return {{"schema", "assay.bundle_check/2"},
             {"bundle", plain(folder.string())},
             {"passed", checked.findings.empty()},
             {"signature", std::string{to_string(checked.signature)}},
@@ -57,8 +55,6 @@ json::Value to_json(const std::filesystem::path& folder, const CheckedBundle& ch
             {"verdict", plain(checked.verdict)},
             {"files", checked.files},
             {"results", checked.results},
-            {"hidden", checked.hidden},
-            {"withheld", std::move(withheld)},
             {"findings", std::move(findings)}};
 }
 
@@ -76,11 +72,7 @@ std::string in_words(const std::filesystem::path& folder, const CheckedBundle& c
     for (std::size_t i = 0; i < shown; ++i) text += finding_in_words(checked.findings[i]);
     if (checked.findings.size() > shown)
         text += fmt::format("  {}\n", say<text::evidence::more>(checked.findings.size() - shown));
-    text += signature_in_words(checked) + "\n";
-    if (checked.hidden > 0) text += say_count<text::evidence::hidden>(checked.hidden) + "\n";
-    if (!checked.withheld.empty())
-        text += say_count<text::evidence::withheld>(checked.withheld.size()) + "\n";
-    return text;
+    return text + signature_in_words(checked) + "\n";
 }
 
 } // namespace assay::report

@@ -3,55 +3,19 @@
 #include "export/diff_data.hpp"
 
 #include "diff/document.hpp"
-#include "json/json.hpp"
+#include "json/codec.hpp"
 #include "record/same_machine.hpp"
 
-#include <optional>
-
 namespace assay::report {
-namespace {
 
-using json::Value;
+ASSAY_FIELDS(DiffSide, label, file, (record::own_id(record.run.machine), "machine"))
+ASSAY_FIELDS(Difference, group, key, (record.before, "a"), (record.after, "b"), matters, count)
+ASSAY_FIELDS(DifferentValue, name, (record.before, "a"), (record.after, "b"),
+             (record.contrast.outcome, "outcome"), (record.contrast.ratio, "ratio"),
+             (record.contrast.low, "low"), (record.contrast.high, "high"))
+ASSAY_FIELDS(Diff, ("assay.diff/1", "schema"), a, b, (verdict_of(record), "verdict"), same_machine,
+             differences, by_nature, only_a, only_b, (record.compared, "values_compared"), values)
 
-Value number_or_null(const std::optional<double>& value) {
-    return value ? Value(*value) : Value(nullptr);
-}
-
-Value described(const DiffSide& side) {
-    return {
-        {"label", side.label}, {"file", side.file}, {"machine", record::own_id(side.run.machine)}};
-}
-
-} // namespace
-
-std::string to_json(const Diff& diff) {
-    Value document{{"schema", "assay.diff/1"},
-                   {"a", described(diff.a)},
-                   {"b", described(diff.b)},
-                   {"verdict", verdict_of(diff)},
-                   {"same_machine", diff.same_machine},
-                   {"differences", Value::array()},
-                   {"by_nature", diff.by_nature},
-                   {"only_a", diff.only_a},
-                   {"only_b", diff.only_b},
-                   {"values_compared", diff.compared},
-                   {"values", Value::array()}};
-    for (const auto& d : diff.differences)
-        document["differences"].push_back({{"group", to_string(d.group)},
-                                           {"key", d.key},
-                                           {"a", d.before},
-                                           {"b", d.after},
-                                           {"matters", d.matters},
-                                           {"count", d.count}});
-    for (const auto& v : diff.values)
-        document["values"].push_back({{"name", v.name},
-                                      {"a", v.before},
-                                      {"b", v.after},
-                                      {"outcome", to_string(v.contrast.outcome)},
-                                      {"ratio", number_or_null(v.contrast.ratio)},
-                                      {"low", number_or_null(v.contrast.low)},
-                                      {"high", number_or_null(v.contrast.high)}});
-    return json::to_text(document);
-}
+std::string to_json(const Diff& diff) { return json::to_text(json::encode(diff)); }
 
 } // namespace assay::report

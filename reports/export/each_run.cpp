@@ -43,7 +43,7 @@ public:
 private:
     Result<record::Run> read(const FoundFile& file) {
         auto run = read_result(file.path, {.values = false});
-        if (run) return plain(std::move(*run));
+        if (run) return run;
         out_.problems.push_back(
             {.where = plain(file.path.string()),
              .reason = plain(without_prefix(run.error().message, file.path.string() + ": "))});

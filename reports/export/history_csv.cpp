@@ -7,20 +7,17 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <optional>
+#include <string_view>
 
 namespace assay::report {
 namespace {
 
 using write::CsvLine;
 
-constexpr std::array columns{"kind",      "group",      "series",  "family", "benchmark",
-                             "case",      "library",    "metric",  "unit",   "higher_is_better",
-                             "date",      "until",      "machine", "runs",   "machines",
-                             "before",    "value",      "low",     "high",   "ratio",
-                             "ratio_low", "ratio_high", "p",       "cause",  "facts",
-                             "text"};
+constexpr std::string_view columns =
+    "kind,group,series,family,benchmark,case,library,metric,unit,higher_is_better,date,until,"
+    "machine,runs,machines,before,value,low,high,ratio,ratio_low,ratio_high,p,cause,facts,text\r\n";
 
 /// What a kind of row leaves empty, it does not have.
 struct Cells {
@@ -42,16 +39,10 @@ struct Cells {
     std::string text;
 };
 
-std::string count(const std::optional<std::size_t>& value) {
-    return value ? std::to_string(*value) : "";
-}
-
-void write_cells(CsvLine& line, const Cells& cells) {
-    line.text(cells.date).text(cells.until).text(cells.machine);
-    line.raw(count(cells.runs)).raw(count(cells.machines));
-    line.number(cells.before).number(cells.value).number(cells.low).number(cells.high);
-    line.number(cells.ratio).number(cells.ratio_low).number(cells.ratio_high).number(cells.p);
-    line.text(cells.cause).text(cells.facts).text(cells.text).end();
+void write_cells(CsvLine& line, const Cells& c) {
+    line.cells(c.date, c.until, c.machine, c.runs, c.machines, c.before, c.value, c.low, c.high,
+               c.ratio, c.ratio_low, c.ratio_high, c.p, c.cause, c.facts, c.text);
+    line.end();
 }
 
 class Rows {
@@ -103,10 +94,9 @@ private:
     }
     void add(std::string_view kind, const Cells& cells) {
         CsvLine line{out_};
-        line.raw(kind).text(group_.name).text(series_.identity).text(series_.family);
-        line.text(series_.benchmark).text(series_.what).text(series_.library);
-        line.text(series_.metric).text(series_.unit);
-        line.raw(series_.higher_is_better ? "true" : "false");
+        line.cells(kind, group_.name, series_.identity, series_.family, series_.benchmark,
+                   series_.what, series_.library, series_.metric, series_.unit,
+                   series_.higher_is_better);
         write_cells(line, cells);
     }
 
@@ -118,16 +108,12 @@ private:
 } // namespace
 
 std::string to_csv(const History& history) {
-    std::string out;
-    CsvLine head{out};
-    for (const auto* name : columns) head.raw(name);
-    head.end();
+    std::string out{columns};
     for (const auto& group : history.groups)
         for (const auto& series : group.series) Rows{out, group, series}.write_all();
     for (const auto& problem : history.not_used) {
         CsvLine line{out};
-        line.raw("not_used").raw("").text(problem.where);
-        for (int i = 0; i < 7; ++i) line.raw("");
+        line.cells("not_used", "", problem.where).empty(7);
         write_cells(line, {.text = problem.reason});
     }
     return out;

@@ -2,13 +2,19 @@
 
 #include "export/json.hpp"
 
-#include "json/json.hpp"
+#include "document/chart_layout.hpp"
+#include "json/codec.hpp"
 #include "json/members.hpp"
 
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
+
+namespace assay::document {
+
+ASSAY_FIELDS(Finding, severity, what, action)
+
+} // namespace assay::document
 
 namespace assay::report {
 namespace {
@@ -21,17 +27,8 @@ Value facts(const std::vector<Fact>& facts) {
     return members.take();
 }
 
-Value optional(const std::optional<double>& value) {
-    return value ? Value(*value) : Value(nullptr);
-}
-
-Value others(const Row& row) {
-    Value list = Value::array();
-    for (const auto& other : row.other_ceilings)
-        list.push_back({{"of_ceiling", other.share},
-                        {"ceiling", optional(other.number)},
-                        {"ceiling_note", other.note + 1}});
-    return list;
+std::optional<std::size_t> note_of(const Row& row) {
+    return row.ceiling_note ? std::optional{*row.ceiling_note + 1} : std::nullopt;
 }
 
 std::vector<std::string> notes_of(const Row& row) {
@@ -40,148 +37,57 @@ std::vector<std::string> notes_of(const Row& row) {
     return notes;
 }
 
-Value row(const Row& row) {
+Value figures_of(const Row& row) {
     Value figures = Value::object();
     for (const auto& figure : row.figures) figures[figure.key] = figure.text;
-    Value strips = Value::array();
-    for (const auto& strip : row.strips) strips.push_back(strip.values);
-    return {{"identity", row.identity},
-            {"benchmark", row.benchmark},
-            {"case", row.what},
-            {"library", row.library},
-            {"status", record::to_string(row.status)},
-            {"text", row.value},
-            {"value", optional(row.number)},
-            {"low", optional(row.low)},
-            {"high", optional(row.high)},
-            {"unit", row.unit},
-            {"interval", row.interval},
-            {"covers", row.covers},
-            {"metric", row.title},
-            {"higher_is_better", row.higher_is_better},
-            {"on_curve", row.on_curve},
-            {"of_ceiling", row.share},
-            {"ceiling", optional(row.ceiling)},
-            {"ceiling_note", row.ceiling_note ? Value(*row.ceiling_note + 1) : Value(nullptr)},
-            {"other_ceilings", others(row)},
-            {"notes", notes_of(row)},
-            {"figures", std::move(figures)},
-            {"settings", row.settings},
-            {"strips", std::move(strips)}};
-}
-
-Value marks(const Sweep& chart) {
-    Value marks = Value::array();
-    for (const auto& mark : chart.marks) marks.push_back({{"x", mark.x}, {"text", mark.text}});
-    return marks;
+    return figures;
 }
 
 /// Curves with the same number of a chart share its axes.
-Value curves(const Section& section) {
-    Value charts = Value::array();
-    for (std::size_t number = 0; number < section.curves.size(); ++number) {
-        const auto& chart = section.curves[number];
-        for (const auto& curve : chart.curves) {
-            Value points = Value::array();
-            Value intervals = Value::array();
-            for (const auto& point : curve.points) {
-                points.push_back({point.x, point.y});
-                intervals.push_back({optional(point.low), optional(point.high)});
-            }
-            charts.push_back({{"benchmark", chart.benchmark},
-                              {"chart", number},
-                              {"curve", curve.label},
-                              {"common", chart.common},
-                              {"x", chart.x_title},
-                              {"x_unit", chart.x_unit},
-                              {"y", chart.y_title},
-                              {"unit", chart.unit},
-                              {"higher_is_better", chart.higher_is_better},
-                              {"points", std::move(points)},
-                              {"intervals", std::move(intervals)},
-                              {"marks", marks(chart)},
-                              {"levels", curve.levels}});
-        }
-    }
-    return charts;
+struct ChartCurve {
+    const Sweep& chart;
+    std::size_t number;
+    const Curve& curve;
+};
+std::vector<ChartCurve> curves_of(const Section& section) {
+    std::vector<ChartCurve> curves;
+    for (std::size_t number = 0; number < section.curves.size(); ++number)
+        for (const auto& curve : section.curves[number].curves)
+            curves.push_back({section.curves[number], number, curve});
+    return curves;
 }
+Value points_of(const Curve& curve) {
+    Value points = Value::array();
+    for (const auto& point : curve.points) points.push_back({point.x, point.y});
+    return points;
+}
+Value intervals_of(const Curve& curve) {
+    Value intervals = Value::array();
+    for (const auto& point : curve.points)
+        intervals.push_back({json::encode(point.low), json::encode(point.high)});
+    return intervals;
+}
+ASSAY_FIELDS(ChartCurve, (record.chart.benchmark, "benchmark"), (record.number, "chart"),
+             (record.curve.label, "curve"), (record.chart.common, "common"),
+             (record.chart.x_title, "x"), (record.chart.x_unit, "x_unit"),
+             (record.chart.y_title, "y"), (record.chart.unit, "unit"),
+             (record.chart.higher_is_better, "higher_is_better"),
+             (points_of(record.curve), "points"), (intervals_of(record.curve), "intervals"),
+             (record.chart.marks, "marks"), (record.curve.levels, "levels"))
 
-Value maps(const Section& section) {
-    Value maps = Value::array();
-    for (const auto& map : section.maps) {
-        Value values = Value::array();
-        for (const auto& value : map.values) values.push_back(optional(value));
-        maps.push_back({{"benchmark", map.benchmark},
-                        {"case", map.what},
-                        {"metric", map.title},
-                        {"unit", map.unit},
-                        {"row_title", map.row_title},
-                        {"column_title", map.column_title},
-                        {"rows", map.rows},
-                        {"columns", map.columns},
-                        {"merged", map.merged},
-                        {"slow", map.slow},
-                        {"values", std::move(values)}});
-    }
-    return maps;
+struct ServedSeries {
+    const Served& series;
+    const ServedBatch* best;
+};
+std::vector<ServedSeries> series_of(const Serving& serving) {
+    std::vector<ServedSeries> all;
+    for (const auto& series : serving.series)
+        all.push_back({series, serving.bound ? best_within(series, *serving.bound) : nullptr});
+    return all;
 }
-
-Value section(const Section& section) {
-    Value rows = Value::array();
-    for (const auto& entry : section.rows) rows.push_back(row(entry));
-    return {{"family", section.family},     {"title", section.title},
-            {"question", section.question}, {"ceilings", section.ceilings},
-            {"curves", curves(section)},    {"maps", maps(section)},
-            {"cases", std::move(rows)}};
-}
-
-Value roofs(const std::vector<Roof>& roofs) {
-    Value list = Value::array();
-    for (const auto& roof : roofs) list.push_back({{"name", roof.name}, {"value", roof.value}});
-    return list;
-}
-
-Value roofline_of(const Roofline& roofline) {
-    Value cases = Value::array();
-    for (const auto& entry : roofline.cases)
-        cases.push_back({{"identity", entry.identity},
-                         {"benchmark", entry.benchmark},
-                         {"case", entry.what},
-                         {"library", entry.library},
-                         {"intensity", entry.intensity},
-                         {"rate", entry.rate}});
-    return {{"place", roofline.place},
-            {"peaks", roofs(roofline.peaks)},
-            {"bandwidths", roofs(roofline.bandwidths)},
-            {"levels", roofs(roofline.levels)},
-            {"cases", std::move(cases)}};
-}
-
-Value rooflines(const std::vector<Roofline>& all) {
-    Value list = Value::array();
-    for (const auto& roofline : all) list.push_back(roofline_of(roofline));
-    return list;
-}
-
-Value serving_of(const Serving& serving) {
-    Value list = Value::array();
-    for (const auto& series : serving.series) {
-        Value batches = Value::array();
-        for (const auto& of : series.batches)
-            batches.push_back({{"identity", of.identity},
-                               {"batch", of.batch},
-                               {"p50", of.p50},
-                               {"p99", optional(of.p99)},
-                               {"queries_per_second", of.queries}});
-        const auto* best = serving.bound ? best_within(series, *serving.bound) : nullptr;
-        list.push_back({{"case", series.name},
-                        {"benchmark", series.benchmark},
-                        {"library", series.library},
-                        {"batches", std::move(batches)},
-                        {"best", best != nullptr ? Value(best->identity) : Value(nullptr)}});
-    }
-    return {{"p99_bound", optional(serving.bound)}, {"series", std::move(list)}};
-}
+ASSAY_FIELDS(ServedSeries, (record.series.name, "case"), (record.series.benchmark, "benchmark"),
+             (record.series.library, "library"), (record.series.batches, "batches"),
+             (record.best != nullptr ? Value(record.best->identity) : Value(nullptr), "best"))
 
 Value names(const std::vector<Fact>& facts) {
     Value names = Value::object();
@@ -205,49 +111,35 @@ Value names(const Report& report) {
             {"figures", std::move(figures)}};
 }
 
-Value report_of(const Report& report) {
-    Value findings = Value::array();
-    for (const auto& finding : report.findings)
-        findings.push_back({{"severity", to_string(finding.severity)},
-                            {"what", finding.what},
-                            {"action", finding.action}});
-    Value sections = Value::array();
-    for (const auto& entry : report.sections) sections.push_back(section(entry));
-    Value missing = Value::array();
-    for (const auto& group : report.missing)
-        missing.push_back({{"status", record::to_string(group.status)},
-                           {"reason", group.reason},
-                           {"cases", group.cases}});
-    Value checks = Value::array();
-    for (const auto& group : report.checks)
-        checks.push_back({{"benchmark", group.benchmark},
-                          {"method", group.method},
-                          {"passed", group.passed},
-                          {"total", group.total}});
-    return {{"label", report.label},
-            {"title", report.title},
-            {"source", report.source},
-            {"run", facts(report.run)},
-            {"machine", facts(report.machine)},
-            {"libraries", facts(report.software)},
-            {"verdict", report.verdict},
-            {"cause", report.cause},
-            {"summary", facts(report.summary)},
-            {"findings", std::move(findings)},
-            {"sections", std::move(sections)},
-            {"serving", serving_of(report.serving)},
-            {"rooflines", rooflines(report.rooflines)},
-            {"not_measured", std::move(missing)},
-            {"checks", std::move(checks)},
-            {"caps", report.caps},
-            {"names", names(report)}};
-}
-
 } // namespace
+
+ASSAY_FIELDS(OtherCeiling, (record.share, "of_ceiling"), (record.number, "ceiling"),
+             (record.note + 1, "ceiling_note"))
+ASSAY_FIELDS(Row, identity, benchmark, (record.what, "case"), library, status,
+             (record.value, "text"), (record.number, "value"), low, high, unit, interval, covers,
+             (record.title, "metric"), higher_is_better, on_curve, (record.share, "of_ceiling"),
+             ceiling, (note_of(record), "ceiling_note"), other_ceilings,
+             (notes_of(record), "notes"), (figures_of(record), "figures"), settings, strips)
+ASSAY_FIELDS(Matrix, benchmark, (record.what, "case"), (record.title, "metric"), unit, row_title,
+             column_title, rows, columns, merged, slow, values)
+ASSAY_FIELDS(Section, family, title, question, ceilings, (curves_of(record), "curves"), maps,
+             (record.rows, "cases"))
+ASSAY_FIELDS(RoofCase, identity, benchmark, (record.what, "case"), library, intensity, rate)
+ASSAY_FIELDS(Roofline, place, peaks, bandwidths, levels, cases)
+ASSAY_FIELDS(ServedBatch, identity, batch, p50, p99, (record.queries, "queries_per_second"))
+ASSAY_FIELDS(Serving, (record.bound, "p99_bound"), (series_of(record), "series"))
+ASSAY_FIELDS(Missing, status, reason, cases)
+ASSAY_FIELDS(CheckGroup, benchmark, method, passed, total)
+ASSAY_FIELDS(Report, label, title, source, (facts(record.run), "run"),
+             (facts(record.machine), "machine"), (facts(record.software), "libraries"), verdict,
+             cause, (facts(record.summary), "summary"), findings, sections, serving, rooflines,
+             (record.missing, "not_measured"), checks, caps, (names(record), "names"))
+
+static Value encode_value(const Strip& strip) { return strip.values; }
 
 std::string to_json(std::span<const Report> reports) {
     Value list = Value::array();
-    for (const auto& report : reports) list.push_back(report_of(report));
+    for (const auto& report : reports) list.push_back(json::encode(report));
     return json::to_text({{"schema", "assay.report/1"}, {"reports", std::move(list)}});
 }
 

@@ -2,7 +2,7 @@
 
 #include "export/each_run.hpp"
 #include "export/judgement_data.hpp"
-#include "json/json.hpp"
+#include "json/codec.hpp"
 #include "json/stream.hpp"
 #include "judge/words.hpp"
 #include "report/text.hpp"
@@ -10,8 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -22,12 +20,6 @@ namespace {
 using json::Value;
 using write::CsvLine;
 
-Value number(const std::optional<double>& value) {
-    return value && std::isfinite(*value) ? Value(*value) : Value(nullptr);
-}
-Value number(const std::optional<std::size_t>& value) {
-    return value ? Value(*value) : Value(nullptr);
-}
 Value text(std::string_view value) { return value.empty() ? Value(nullptr) : Value(plain(value)); }
 template <class Code>
 Value code(Code value) {
@@ -35,7 +27,40 @@ Value code(Code value) {
     return name == "none" ? Value(nullptr) : Value(std::string{name});
 }
 
-Value case_of(const Series& series) {
+/// Something of a judgement.
+template <class T>
+struct In {
+    const Judgement& judgement;
+    const T& one;
+};
+
+Value limit_of(const In<Check>& check) {
+    if (!check.one.limit) return nullptr;
+    const auto& limit = check.judgement.limits.limits[*check.one.limit];
+    return {
+        {"id", plain(limit.id)},
+        {"kind", to_string(limit.kind)},
+        {"source", plain(limit.source)},
+        {"file", plain(limit.file)},
+        {"share_of", text(limit.share_of)},
+        {"samples", json::encode(limit.samples)},
+        {"false_reject", json::encode(limit.errors ? limit.errors->false_reject : std::nullopt)},
+        {"false_accept", json::encode(limit.errors ? limit.errors->false_accept : std::nullopt)},
+        {"date", text(limit.date)},
+        {"author", text(limit.author)},
+        {"expires", text(limit.expires)}};
+}
+Value waiver_of(const In<Check>& check) {
+    if (!check.one.waiver) return nullptr;
+    const auto& found = check.judgement.limits.waivers[*check.one.waiver];
+    return {{"owner", plain(found.owner)},
+            {"reason", plain(found.reason)},
+            {"expires", plain(found.expires)},
+            {"cause", code(check.one.waived)}};
+}
+Value case_of(const In<Check>& check) {
+    if (!check.one.series) return nullptr;
+    const auto& series = check.judgement.collection.series[*check.one.series];
     return {{"benchmark", plain(series.benchmark)},
             {"version", series.version},
             {"place", plain(series.place)},
@@ -43,63 +68,23 @@ Value case_of(const Series& series) {
             {"parameters", plain(joined(series.parameters))},
             {"metric", plain(series.metric)}};
 }
-
-Value limit_of(const Limit& limit) {
-    return {{"id", plain(limit.id)},
-            {"kind", std::string{to_string(limit.kind)}},
-            {"source", plain(limit.source)},
-            {"file", plain(limit.file)},
-            {"share_of", text(limit.share_of)},
-            {"samples", limit.samples ? Value(*limit.samples) : Value(nullptr)},
-            {"false_reject", number(limit.errors ? limit.errors->false_reject : std::nullopt)},
-            {"false_accept", number(limit.errors ? limit.errors->false_accept : std::nullopt)},
-            {"date", text(limit.date)},
-            {"author", text(limit.author)},
-            {"expires", text(limit.expires)}};
-}
-
-Value check_of(const Judgement& judgement, const Check& check) {
-    Value waiver = nullptr;
-    if (check.waiver) {
-        const auto& found = judgement.limits.waivers[*check.waiver];
-        waiver = {{"owner", plain(found.owner)},
-                  {"reason", plain(found.reason)},
-                  {"expires", plain(found.expires)},
-                  {"cause", code(check.waived)}};
-    }
-    return {
-        {"id", plain(check.id)},
-        {"part", plain(check.part)},
-        {"name", name_of(judgement, check)},
-        {"verdict", std::string{to_string(check.outcome)}},
-        {"cause", code(check.cause)},
-        {"blame", code(meaning_of(check.cause).blame)},
-        {"severity", code(severity_of(check.outcome, check.action))},
-        {"action", code(check.action)},
-        {"required", check.required},
-        {"case",
-         check.series ? case_of(judgement.collection.series[*check.series]) : Value(nullptr)},
-        {"limit", check.limit ? limit_of(judgement.limits.limits[*check.limit]) : Value(nullptr)},
-        {"unit", text(check.unit)},
-        {"value", number(check.value)},
-        {"low", number(check.low)},
-        {"high", number(check.high)},
-        {"bound", number(check.bound)},
-        {"direction", check.at_least ? "at_least" : "at_most"},
-        {"replicas", check.replicas},
-        {"runs", check.runs},
-        {"p_pass", number(check.p_pass)},
-        {"p_fail", number(check.p_fail)},
-        {"replicas_to_decide", number(check.repeats)},
-        {"warm", check.is_warm},
-        {"of_datasheet", number(check.beside.of_datasheet)},
-        {"of_fleet", number(check.beside.of_fleet)},
-        {"slower_nodes", number(check.beside.slower)},
-        {"fleet_nodes", number(check.beside.nodes)},
-        {"of_contract", number(check.beside.of_contract)},
-        {"detail", text(check.detail)},
-        {"waiver", std::move(waiver)}};
-}
+ASSAY_FIELDS(In<Check>, (plain(record.one.id), "id"), (plain(record.one.part), "part"),
+             (name_of(record.judgement, record.one), "name"), (record.one.outcome, "verdict"),
+             (code(record.one.cause), "cause"), (code(meaning_of(record.one.cause).blame), "blame"),
+             (code(severity_of(record.one.outcome, record.one.action)), "severity"),
+             (code(record.one.action), "action"), (record.one.required, "required"),
+             (case_of(record), "case"), (limit_of(record), "limit"),
+             (text(record.one.unit), "unit"), (record.one.value, "value"), (record.one.low, "low"),
+             (record.one.high, "high"), (record.one.bound, "bound"),
+             (record.one.at_least ? "at_least" : "at_most", "direction"),
+             (record.one.replicas, "replicas"), (record.one.runs, "runs"),
+             (record.one.p_pass, "p_pass"), (record.one.p_fail, "p_fail"),
+             (record.one.repeats, "replicas_to_decide"), (record.one.is_warm, "warm"),
+             (record.one.beside.of_datasheet, "of_datasheet"),
+             (record.one.beside.of_fleet, "of_fleet"), (record.one.beside.slower, "slower_nodes"),
+             (record.one.beside.nodes, "fleet_nodes"),
+             (record.one.beside.of_contract, "of_contract"), (text(record.one.detail), "detail"),
+             (waiver_of(record), "waiver"))
 
 /// All but its checks.
 Value node_of(const Judgement& judgement, const Node& node) {
@@ -148,7 +133,7 @@ void write_node(const Judgement& judgement, const Node& node, json::Stream& out)
     if (node.outcome != Outcome::pass || judgement.nodes.size() == 1) {
         out.key("checks");
         out.open_array();
-        for (const auto& check : node.checks) out.value(check_of(judgement, check));
+        for (const auto& check : node.checks) out.value(json::encode(In<Check>{judgement, check}));
         out.close();
     }
     out.close();
@@ -200,26 +185,12 @@ std::string to_json(const Judgement& judgement, int exit_code) {
 }
 
 std::string to_csv(const Judgement& judgement) {
-    static constexpr std::array columns{"node",         "machine",  "campaign",
-                                        "node_verdict", "check",    "verdict",
-                                        "cause",        "blame",    "severity",
-                                        "action",       "required", "benchmark",
-                                        "place",        "library",  "parameters",
-                                        "metric",       "unit",     "value",
-                                        "low",          "high",     "bound",
-                                        "direction",    "replicas", "runs",
-                                        "p_pass",       "p_fail",   "replicas_to_decide",
-                                        "of_datasheet", "of_fleet", "of_contract",
-                                        "detail"};
-    std::string out;
-    CsvLine head{out};
-    for (const auto* name : columns) head.raw(name);
-    head.end();
+    std::string out{"node,machine,campaign,node_verdict,check,verdict,cause,blame,severity,action,"
+                    "required,benchmark,place,library,parameters,metric,unit,value,low,high,bound,"
+                    "direction,replicas,runs,p_pass,p_fail,replicas_to_decide,of_datasheet,"
+                    "of_fleet,of_contract,detail\r\n"};
     const auto code_of = [](std::string_view name) {
         return name == "none" ? std::string_view{} : name;
-    };
-    const auto whole = [](const std::optional<std::size_t>& value) {
-        return value ? std::optional{static_cast<double>(*value)} : std::nullopt;
     };
     static const Series none;
     for (const auto& node : judgement.nodes) {
@@ -228,22 +199,18 @@ std::string to_csv(const Judgement& judgement) {
         for (const auto& check : node.checks) {
             const auto& series = check.series ? judgement.collection.series[*check.series] : none;
             CsvLine line{out};
-            line.text(name).text(machine).text(plain(node.campaign));
-            line.raw(to_string(node.outcome)).text(plain(check.id)).raw(to_string(check.outcome));
-            line.raw(code_of(to_string(check.cause)));
-            line.raw(code_of(to_string(meaning_of(check.cause).blame)));
-            line.raw(code_of(to_string(severity_of(check.outcome, check.action))));
-            line.raw(code_of(to_string(check.action))).raw(check.required ? "1" : "0");
-            line.text(plain(series.benchmark)).text(plain(series.place));
-            line.text(plain(series.library)).text(plain(joined(series.parameters)));
-            line.text(plain(series.metric)).text(plain(check.unit)).number(check.value);
-            line.number(check.low).number(check.high).number(check.bound);
-            line.raw(check.at_least ? "at_least" : "at_most");
-            line.number(static_cast<double>(check.replicas))
-                .number(static_cast<double>(check.runs));
-            line.number(check.p_pass).number(check.p_fail).number(whole(check.repeats));
-            line.number(check.beside.of_datasheet).number(check.beside.of_fleet);
-            line.number(check.beside.of_contract).text(plain(check.detail)).end();
+            line.cells(name, machine, plain(node.campaign), node.outcome, plain(check.id),
+                       check.outcome, code_of(to_string(check.cause)),
+                       code_of(to_string(meaning_of(check.cause).blame)),
+                       code_of(to_string(severity_of(check.outcome, check.action))),
+                       code_of(to_string(check.action)), check.required ? "1" : "0",
+                       plain(series.benchmark), plain(series.place), plain(series.library),
+                       plain(joined(series.parameters)), plain(series.metric), plain(check.unit),
+                       check.value, check.low, check.high, check.bound,
+                       check.at_least ? "at_least" : "at_most", check.replicas, check.runs,
+                       check.p_pass, check.p_fail, check.repeats, check.beside.of_datasheet,
+                       check.beside.of_fleet, check.beside.of_contract, plain(check.detail));
+            line.end();
         }
     }
     return out;

@@ -45,146 +45,104 @@ struct LongRow {
     std::string_view cells;
 };
 
-using Cell = std::variant<std::monostate, std::string_view, double, bool>;
-Cell number(const std::optional<double>& value) {
-    return value && std::isfinite(*value) ? Cell{*value} : Cell{};
+using LongCell = std::variant<std::monostate, std::string_view, double, bool>;
+LongCell number(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? LongCell{*value} : LongCell{};
 }
-Cell of_bound(const LongRow& row, std::string_view text) {
-    return row.is_primary ? Cell{text} : Cell{};
+LongCell of_bound(const LongRow& row, std::string_view text) {
+    return row.is_primary ? LongCell{text} : LongCell{};
 }
-Cell of_check(const LongRow& row, std::optional<double> record::Verification::* value) {
-    return row.c.verification ? number(*row.c.verification.*value) : Cell{};
+LongCell of_check(const LongRow& row, std::optional<double> record::Verification::* value) {
+    return row.c.verification ? number(*row.c.verification.*value) : LongCell{};
 }
 
-struct Column {
-    ColumnInfo info;
-    Cell (*of)(const LongRow& row);
-};
 constexpr auto word = ColumnType::text;
 constexpr auto numeric = ColumnType::number;
 constexpr auto boolean = ColumnType::boolean;
 constexpr auto object = ColumnType::object;
 
-constexpr std::array columns{
-    Column{{"run", word, "id of the run"}, [](const LongRow& r) -> Cell { return r.run.id; }},
-    Column{{"suite", word, "suite, or what was asked for"},
-           [](const LongRow& r) -> Cell { return r.run.suite; }},
-    Column{
-        {"started", word, "start of the run, UTC, ISO 8601; empty where an import does not know"},
-        [](const LongRow& r) -> Cell { return r.run.started; }},
-    Column{{"machine", word, "id of the machine"},
-           [](const LongRow& r) -> Cell { return r.texts.machine; }},
-    Column{{"cpu_model", word, "processor"},
-           [](const LongRow& r) -> Cell { return r.run.machine.cpu_model; }},
-    Column{{"provider", word, "who runs the machine: aws, gcp, ..., unknown"},
-           [](const LongRow& r) -> Cell { return r.run.machine.provider; }},
-    Column{{"instance", word, "its type, or product name"},
-           [](const LongRow& r) -> Cell { return r.run.machine.instance; }},
-    Column{{"benchmark", word, "id of the benchmark"},
-           [](const LongRow& r) -> Cell { return r.c.benchmark; }},
-    Column{{"version", numeric, "version of the benchmark; values of two versions do not compare"},
-           [](const LongRow& r) -> Cell { return static_cast<double>(r.c.version); }},
-    Column{{"place", word, "host, or the kind of device: cuda"},
-           [](const LongRow& r) -> Cell { return r.c.place.kind; }},
-    Column{{"library", word, "backend that did the work"},
-           [](const LongRow& r) -> Cell { return r.c.library; }},
-    Column{{"parameters", word, "name=value name=value, in the benchmark's order"},
-           [](const LongRow& r) -> Cell { return std::string_view{r.texts.parameters}; }},
-    Column{{"settings", word, "recorded beside the parameters, as name=value name=value"},
-           [](const LongRow& r) -> Cell { return std::string_view{r.texts.settings}; }},
-    Column{{"status", word, "how the case ended: ok, unstable, disturbed, skipped, incorrect, ..."},
-           [](const LongRow& r) -> Cell { return record::to_string(r.c.status); }},
-    Column{{"reason", word, "why it is not ok, in words"},
-           [](const LongRow& r) -> Cell { return r.c.reason; }},
-    Column{{"metric", word, "name of the metric"},
-           [](const LongRow& r) -> Cell { return r.metric.name; }},
-    Column{{"unit", word, "its SI base unit"},
-           [](const LongRow& r) -> Cell { return r.metric.unit; }},
-    Column{{"higher_is_better", boolean, "direction of the metric"},
-           [](const LongRow& r) -> Cell {
-               return r.metric.name.empty() ? Cell{} : Cell{r.metric.higher_is_better};
-           }},
-    Column{{"value", numeric, "the published value; empty where there is none"},
-           [](const LongRow& r) { return number(r.metric.value); }},
-    Column{{"low", numeric, "95% interval of the value"},
-           [](const LongRow& r) { return number(r.metric.low); }},
-    Column{{"high", numeric, "95% interval of the value"},
-           [](const LongRow& r) { return number(r.metric.high); }},
-    Column{{"interval_scope", word, "what it covers: none, within_process, between_replicas"},
-           [](const LongRow& r) -> Cell {
-               return r.metric.value ? Cell{record::to_string(r.metric.interval_scope)} : Cell{};
-           }},
-    Column{{"median", numeric, "median of the batch values"},
-           [](const LongRow& r) { return number(r.metric.median); }},
-    Column{{"min", numeric, "lowest batch value"},
-           [](const LongRow& r) { return number(r.metric.min); }},
-    Column{{"p95", numeric, "95th percentile of the batch values"},
-           [](const LongRow& r) { return number(r.metric.p95); }},
-    Column{{"p99", numeric, "99th percentile of single calls; times only"},
-           [](const LongRow& r) { return number(r.metric.p99); }},
-    Column{{"count", numeric, "batch values, or cells of the matrix, behind the value"},
-           [](const LongRow& r) -> Cell {
-               return r.metric.value ? Cell{static_cast<double>(r.metric.count)} : Cell{};
-           }},
-    Column{{"ceiling", numeric, "roofline bound of the primary metric, on its row"},
-           [](const LongRow& r) { return r.is_primary ? number(r.c.ceiling.value) : Cell{}; }},
-    Column{{"ceiling_kind", word, "measured, datasheet, none"},
-           [](const LongRow& r) { return of_bound(r, record::to_string(r.c.ceiling.kind)); }},
-    Column{{"ceiling_source", word, "where the bound comes from, or why there is none"},
-           [](const LongRow& r) { return of_bound(r, r.c.ceiling.source); }},
-    Column{{"verified", boolean, "did the check of the result pass?"},
-           [](const LongRow& r) -> Cell {
-               return r.c.verification ? Cell{r.c.verification->passed} : Cell{};
-           }},
-    Column{{"error", numeric, "error of the result that the check found"},
-           [](const LongRow& r) { return of_check(r, &record::Verification::error); }},
-    Column{{"bound", numeric, "largest error that passes"},
-           [](const LongRow& r) { return of_check(r, &record::Verification::bound); }},
-    Column{{"label", word, "label of the input: LABEL=PATH"},
-           [](const LongRow& r) -> Cell { return r.file.label; }},
-    Column{{"file", word, "result file below its input; no folder above it: tables travel"},
-           [](const LongRow& r) -> Cell { return r.texts.file; }},
-    Column{{"run_status", word, "done, interrupted"},
-           [](const LongRow& r) -> Cell { return r.run.status; }},
-    Column{{"campaign", word, "campaign of the run"},
-           [](const LongRow& r) -> Cell { return std::string_view{r.run.campaign}; }},
-    Column{{"tags", object, "tags of the run"},
-           [](const LongRow& r) -> Cell { return std::string_view{r.texts.tags}; }},
-    Column{{"assay", word, "version of assay"},
-           [](const LongRow& r) -> Cell { return r.run.version; }},
-    Column{{"tool", word, "the tool that measured, of an imported run"},
-           [](const LongRow& r) -> Cell {
-               return r.run.imported ? Cell{std::string_view{r.run.imported->tool}} : Cell{};
-           }},
-    Column{{"variant", word, "side of --interleave"},
-           [](const LongRow& r) -> Cell {
-               return r.run.pairing ? Cell{std::string_view{r.run.pairing->setting}} : Cell{};
-           }},
-    Column{{"device", word, "host, cuda, cuda:1"},
-           [](const LongRow& r) -> Cell { return std::string_view{r.texts.device}; }},
-    Column{{"device_model", word, "its name, where a driver gave it"},
-           [](const LongRow& r) -> Cell { return r.texts.device_model; }},
-    Column{{"parameters_json", object, "parameters with the types that they have"},
-           [](const LongRow& r) -> Cell { return std::string_view{r.texts.parameters_json}; }},
-    Column{{"settings_json", object, "settings with the types that they have"},
-           [](const LongRow& r) -> Cell { return std::string_view{r.texts.settings_json}; }},
-    Column{{"conditions", word, "what else tells series apart: team, path, state of the device"},
-           [](const LongRow& r) -> Cell { return std::string_view{r.texts.conditions}; }},
-    Column{{"reason_code", word, "why it is not ok, for programs; empty where it is"},
-           [](const LongRow& r) -> Cell {
-               return r.c.reason_code == record::ReasonCode::none
-                          ? Cell{}
-                          : Cell{record::to_string(r.c.reason_code)};
-           }},
-    Column{{"is_primary", boolean, "is it the metric that answers the benchmark's question?"},
-           [](const LongRow& r) -> Cell { return r.is_primary; }},
-    Column{{"cells", word, "of a matrix: lowest, median, highest of its cells; empty otherwise"},
-           [](const LongRow& r) -> Cell { return r.cells; }},
-    Column{{"bound_share", numeric, "share of the roofline bound that the primary metric reaches"},
-           [](const LongRow& r) {
-               return r.is_primary && r.metric.value ? number(ceiling_share(r.c)) : Cell{};
-           }},
-};
+/// The one list: visit(column, cell) for every column of a row, in their order.
+template <class Visit>
+void each_column(const LongRow& r, const Visit& visit) {
+    const auto& run = r.run;
+    const auto& c = r.c;
+    const auto& metric = r.metric;
+    const auto& texts = r.texts;
+    const auto show = [&](std::string_view name, ColumnType type, std::string_view what,
+                          const LongCell& cell) { visit(ColumnInfo{name, type, what}, cell); };
+    show("run", word, "id of the run", run.id);
+    show("suite", word, "suite, or what was asked for", run.suite);
+    show("started", word, "start of the run, UTC, ISO 8601; empty where an import does not know",
+         run.started);
+    show("machine", word, "id of the machine", texts.machine);
+    show("cpu_model", word, "processor", run.machine.cpu_model);
+    show("provider", word, "who runs the machine: aws, gcp, ..., unknown", run.machine.provider);
+    show("instance", word, "its type, or product name", run.machine.instance);
+    show("benchmark", word, "id of the benchmark", c.benchmark);
+    show("version", numeric, "version of the benchmark; values of two versions do not compare",
+         static_cast<double>(c.version));
+    show("place", word, "host, or the kind of device: cuda", c.place.kind);
+    show("library", word, "backend that did the work", c.library);
+    show("parameters", word, "name=value name=value, in the benchmark's order", texts.parameters);
+    show("settings", word, "recorded beside the parameters, as name=value name=value",
+         texts.settings);
+    show("status", word, "how the case ended: ok, unstable, disturbed, skipped, incorrect, ...",
+         record::to_string(c.status));
+    show("reason", word, "why it is not ok, in words", c.reason);
+    show("metric", word, "name of the metric", metric.name);
+    show("unit", word, "its SI base unit", metric.unit);
+    show("higher_is_better", boolean, "direction of the metric",
+         metric.name.empty() ? LongCell{} : LongCell{metric.higher_is_better});
+    show("value", numeric, "the published value; empty where there is none", number(metric.value));
+    show("low", numeric, "95% interval of the value", number(metric.low));
+    show("high", numeric, "95% interval of the value", number(metric.high));
+    show("interval_scope", word, "what it covers: none, within_process, between_replicas",
+         metric.value ? LongCell{record::to_string(metric.interval_scope)} : LongCell{});
+    show("median", numeric, "median of the batch values", number(metric.median));
+    show("min", numeric, "lowest batch value", number(metric.min));
+    show("p95", numeric, "95th percentile of the batch values", number(metric.p95));
+    show("p99", numeric, "99th percentile of single calls; times only", number(metric.p99));
+    show("count", numeric, "batch values, or cells of the matrix, behind the value",
+         metric.value ? LongCell{static_cast<double>(metric.count)} : LongCell{});
+    show("ceiling", numeric, "roofline bound of the primary metric, on its row",
+         r.is_primary ? number(c.ceiling.value) : LongCell{});
+    show("ceiling_kind", word, "measured, datasheet, none",
+         of_bound(r, record::to_string(c.ceiling.kind)));
+    show("ceiling_source", word, "where the bound comes from, or why there is none",
+         of_bound(r, c.ceiling.source));
+    show("verified", boolean, "did the check of the result pass?",
+         c.verification ? LongCell{c.verification->passed} : LongCell{});
+    show("error", numeric, "error of the result that the check found",
+         of_check(r, &record::Verification::error));
+    show("bound", numeric, "largest error that passes", of_check(r, &record::Verification::bound));
+    show("label", word, "label of the input: LABEL=PATH", r.file.label);
+    show("file", word, "result file below its input; no folder above it: tables travel",
+         texts.file);
+    show("run_status", word, "done, interrupted", run.status);
+    show("campaign", word, "campaign of the run", run.campaign);
+    show("tags", object, "tags of the run", texts.tags);
+    show("assay", word, "version of assay", run.version);
+    show("tool", word, "the tool that measured, of an imported run",
+         run.imported ? LongCell{run.imported->tool} : LongCell{});
+    show("variant", word, "side of --interleave",
+         run.pairing ? LongCell{run.pairing->setting} : LongCell{});
+    show("device", word, "host, cuda, cuda:1", texts.device);
+    show("device_model", word, "its name, where a driver gave it", texts.device_model);
+    show("parameters_json", object, "parameters with the types that they have",
+         texts.parameters_json);
+    show("settings_json", object, "settings with the types that they have", texts.settings_json);
+    show("conditions", word, "what else tells series apart: team, path, state of the device",
+         texts.conditions);
+    show("reason_code", word, "why it is not ok, for programs; empty where it is",
+         c.reason_code == record::ReasonCode::none ? LongCell{}
+                                                   : LongCell{record::to_string(c.reason_code)});
+    show("is_primary", boolean, "is it the metric that answers the benchmark's question?",
+         r.is_primary);
+    show("cells", word, "of a matrix: lowest, median, highest of its cells; empty otherwise",
+         r.cells);
+    show("bound_share", numeric, "share of the roofline bound that the primary metric reaches",
+         r.is_primary && metric.value ? number(ceiling_share(c)) : LongCell{});
+}
 
 std::string in_json(const record::NamedList& list) { return json::to_line(record::to_json(list)); }
 
@@ -223,8 +181,7 @@ void add_text(std::string& out, std::string_view value) {
 
 void add_csv(std::string& out, const LongRow& row) {
     CsvLine line{out};
-    for (const auto& column : columns) {
-        const Cell cell = column.of(row);
+    each_column(row, [&](const ColumnInfo& /*column*/, const LongCell& cell) {
         if (const auto* view = std::get_if<std::string_view>(&cell))
             line.text(*view);
         else if (const auto* value = std::get_if<double>(&cell))
@@ -233,28 +190,27 @@ void add_csv(std::string& out, const LongRow& row) {
             line.raw(*flag ? "true" : "false");
         else
             line.raw("");
-    }
+    });
     line.end();
 }
 
 void add_ndjson(std::string& out, const LongRow& row) {
     char before = '{';
-    for (const auto& column : columns) {
+    each_column(row, [&](const ColumnInfo& column, const LongCell& cell) {
         out += std::exchange(before, ',');
-        add_text(out, column.info.name);
+        add_text(out, column.name);
         out += ':';
-        const Cell cell = column.of(row);
         if (const auto* value = std::get_if<double>(&cell))
             fmt::format_to(std::back_inserter(out), "{}", *value);
         else if (const auto* flag = std::get_if<bool>(&cell))
             out += *flag ? "true" : "false";
         else if (const auto* view = std::get_if<std::string_view>(&cell); view == nullptr)
             out += "null";
-        else if (column.info.type == object)
+        else if (column.type == object)
             out += *view;
         else
             add_text(out, *view);
-    }
+    });
     out += "}\n";
 }
 
@@ -291,8 +247,10 @@ record::Metric missing(const record::Case& c) {
 
 std::span<const ColumnInfo> table_columns() {
     static const auto infos = [] {
-        std::array<ColumnInfo, columns.size()> all{};
-        std::ranges::transform(columns, all.begin(), &Column::info);
+        std::vector<ColumnInfo> all;
+        each_column({{}, {}, {}, {}, {}}, [&](const ColumnInfo& column, const LongCell& /*cell*/) {
+            all.push_back(column);
+        });
         return all;
     }();
     return infos;
@@ -333,7 +291,7 @@ std::string table_header(TableFormat format) {
     std::string out;
     if (format != TableFormat::csv) return out;
     CsvLine header{out};
-    for (const auto& column : columns) header.raw(column.info.name);
+    for (const auto& column : table_columns()) header.raw(column.name);
     header.end();
     return out;
 }

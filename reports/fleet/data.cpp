@@ -3,182 +3,148 @@
 #include "fleet/data.hpp"
 
 #include "fleet/words.hpp"
-#include "json/json.hpp"
+#include "json/codec.hpp"
 #include "report/text.hpp"
 #include "write/csv_line.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
+namespace assay::stats {
+
+ASSAY_FIELDS(FleetRule, screen, accuse, retests, (report::retest_runs, "runs"))
+
+} // namespace assay::stats
+
 namespace assay::report {
 namespace {
 
-using json::Value;
-
-Value number_or_null(double value) { return std::isfinite(value) ? Value(value) : Value(nullptr); }
-/// Three digits say what a ratio says, and ten thousand nodes have many.
-Value rounded(float value) {
-    return std::isfinite(value) ? Value(std::round(static_cast<double>(value) * 1e4) / 1e4)
-                                : Value(nullptr);
-}
-Value list_of_texts(const std::vector<std::string>& texts) {
-    Value list = Value::array();
+std::vector<std::string> plain_texts(const std::vector<std::string>& texts) {
+    std::vector<std::string> list;
     for (const auto& text : texts) list.push_back(plain(text, 300));
     return list;
 }
 
-Value case_of(const Fleet& fleet, std::uint32_t number) {
-    const auto& item = fleet.items[number];
-    return {{"item", number}, {"name", plain(item.name, 300)}};
+/// A part of a fleet, which has what it refers to by number.
+template <class Part>
+struct In {
+    const Fleet& fleet;
+    const Part& one;
+};
+template <class Part>
+std::vector<In<Part>> all_in(const Fleet& fleet, const std::vector<Part>& parts) {
+    std::vector<In<Part>> list;
+    for (const auto& part : parts) list.push_back({fleet, part});
+    return list;
 }
 
-Value node_of(const Fleet& fleet, const FleetNode& node) {
-    Value suspects = Value::array();
-    for (const auto& one : node.suspects) {
-        auto entry = case_of(fleet, one.item);
-        entry["place"] = plain(one.place, 60);
-        entry["ratio"] = number_or_null(one.ratio);
-        entry["retest_ratio"] = number_or_null(one.again);
-        entry["retest_replicas"] = one.replicas;
-        entry["retest_runs"] = one.runs;
-        entry["verdict"] = one.slow ? "slow" : one.decided ? "cleared" : "again";
-        suspects.push_back(std::move(entry));
-    }
-    Value missing = Value::array();
-    for (const auto& one : node.missing)
-        missing.push_back({{"case", plain(one.what, 300)},
-                           {"status", one.absent ? "absent" : std::string{to_string(one.status)}}});
-    Value drifts = Value::array();
-    for (const auto& one : node.drifts) {
-        auto entry = case_of(fleet, one.item);
-        entry["ratio"] = number_or_null(one.ratio);
-        entry["beside_fleet"] = number_or_null(one.beside_fleet);
-        drifts.push_back(std::move(entry));
-    }
-    Value ratios = Value::array();
-    for (const float one : node.columns) ratios.push_back(rounded(one));
-    Value machines = Value::array();
+ASSAY_FIELDS(In<Suspect>, (record.one.item, "item"),
+             (plain(record.fleet.items[record.one.item].name, 300), "name"),
+             (plain(record.one.place, 60), "place"), (record.one.ratio, "ratio"),
+             (record.one.again, "retest_ratio"), (record.one.replicas, "retest_replicas"),
+             (record.one.runs, "retest_runs"),
+             (record.one.slow      ? "slow"
+              : record.one.decided ? "cleared"
+                                   : "again",
+              "verdict"))
+
+std::optional<std::string> type_of(const In<FleetNode>& node) {
+    if (!node.one.answered()) return {};
+    return node.fleet.types[node.one.type].name;
+}
+std::optional<std::string> command_of(const In<FleetNode>& node) {
+    if (node.one.state != NodeState::again) return {};
+    return command_for(node.fleet, node.one);
+}
+std::vector<std::string> machines_of(const In<FleetNode>& node) {
+    std::vector<std::string> machines;
     std::string last;
-    for (const auto run : node.runs) {
-        const auto& id = fleet.collection.machines[fleet.collection.runs[run].machine].id;
+    for (const auto run : node.one.runs) {
+        const auto& all = node.fleet.collection;
+        const auto& id = all.machines[all.runs[run].machine].id;
         if (id != last) machines.push_back(plain(id, 60));
         last = id;
     }
-    return {{"node", node.name},
-            {"state", std::string{to_string(node.state)}},
-            {"expected", node.expected},
-            {"answered", node.answered()},
-            {"type", node.answered() ? Value(fleet.types[node.type].name) : Value(nullptr)},
-            {"machines", std::move(machines)},
-            {"runs", node.runs.size()},
-            {"cases", node.cases},
-            {"missing", std::move(missing)},
-            {"suspects", std::move(suspects)},
-            {"wrong", list_of_texts(node.wrong)},
-            {"drifts", std::move(drifts)},
-            {"ratios", std::move(ratios)},
-            {"command",
-             node.state == NodeState::again ? Value(command_for(fleet, node)) : Value(nullptr)}};
+    return machines;
+}
+/// Three digits say what a ratio says, and ten thousand nodes have many.
+std::vector<double> ratios_of(const FleetNode& node) {
+    std::vector<double> ratios;
+    for (const float one : node.columns)
+        ratios.push_back(std::round(static_cast<double>(one) * 1e4) / 1e4);
+    return ratios;
+}
+ASSAY_FIELDS(In<FleetNode>, (record.one.name, "node"), (record.one.state, "state"),
+             (record.one.expected, "expected"), (record.one.answered(), "answered"),
+             (type_of(record), "type"), (machines_of(record), "machines"),
+             (record.one.runs.size(), "runs"), (record.one.cases, "cases"),
+             (record.one.missing, "missing"),
+             (all_in(record.fleet, record.one.suspects), "suspects"),
+             (plain_texts(record.one.wrong), "wrong"), (ratios_of(record.one), "ratios"),
+             (command_of(record), "command"))
+
+double median_of(const FleetItem& item) {
+    if (!item.judged) return stats::unknown;
+    return std::exp(item.series.higher_is_better ? item.center : -item.center);
+}
+ASSAY_FIELDS(In<FleetItem>, (plain(record.one.name, 300), "name"),
+             (record.fleet.types[record.one.type].name, "type"),
+             (plain(record.one.series.metric), "metric"), (plain(record.one.series.unit), "unit"),
+             (record.one.nodes, "nodes"), (record.one.left_out, "left_out"),
+             (median_of(record.one), "median"), (record.one.deviation, "deviation"),
+             (record.one.deviation_low, "deviation_low"),
+             (record.one.deviation_high, "deviation_high"),
+             (record.one.p05, "reached_by_95_percent"),
+             (std::exp(-record.one.bounds.screen), "screened_below"),
+             (std::exp(-record.one.bounds.accuse), "slow_below"))
+
+json::Value counts_of(const Fleet& fleet) {
+    json::Value counts = json::Value::object();
+    for (const auto state : all_values<NodeState>())
+        counts[std::string{to_string(state)}] = count_of(fleet, state);
+    return counts;
 }
 
-Value item_of(const Fleet& fleet, const FleetItem& item) {
-    const double median = std::exp(item.series.higher_is_better ? item.center : -item.center);
-    return {{"name", plain(item.name, 300)},
-            {"type", fleet.types[item.type].name},
-            {"metric", plain(item.series.metric)},
-            {"unit", plain(item.series.unit)},
-            {"nodes", item.nodes},
-            {"left_out", item.left_out},
-            {"median", item.judged ? number_or_null(median) : Value(nullptr)},
-            {"deviation", number_or_null(item.deviation)},
-            {"deviation_low", number_or_null(item.deviation_low)},
-            {"deviation_high", number_or_null(item.deviation_high)},
-            {"reached_by_95_percent", number_or_null(item.p05)},
-            {"screened_below", number_or_null(std::exp(-item.bounds.screen))},
-            {"slow_below", number_or_null(std::exp(-item.bounds.accuse))}};
-}
+struct Answer {
+    const Fleet& fleet;
+    int exit_code;
+};
+ASSAY_FIELDS(Answer, ("assay.fleet/1", "schema"), (answer_of(record.fleet), "text"), exit_code,
+             (record.fleet.since, "since"), (record.fleet.until, "until"),
+             (record.fleet.has_expected, "expected"), (record.fleet.rule, "rule"),
+             (counts_of(record.fleet), "counts"), (record.fleet.columns, "columns"),
+             (all_in(record.fleet, record.fleet.nodes), "nodes"),
+             (all_in(record.fleet, record.fleet.items), "items"),
+             (record.fleet.unfinished, "unfinished"), (record.fleet.faults, "faults"),
+             (record.fleet.pairs, "pairs"))
 
 } // namespace
 
+ASSAY_FIELDS(MissingCase, (plain(record.what, 300), "case"),
+             (record.absent ? std::string_view{"absent"} : to_string(record.status), "status"))
+ASSAY_FIELDS(Unfinished, node, suite, (plain(record.journal.string(), 1000), "journal"), done,
+             cases, (record.left, "left_seconds"), (record.silent, "silent_seconds"), stalled,
+             (record.damaged, "damaged_lines"))
+ASSAY_FIELDS(FleetFault, code, (is_serious(record.code), "serious"), nodes,
+             (plain_texts(record.evidence), "evidence"))
+ASSAY_FIELDS(SlowPairs, what, (plain_texts(record.nodes), "nodes"),
+             (plain_texts(record.groups), "groups"), (record.says, "text"))
+
 std::string to_json(const Fleet& fleet, int exit_code) {
-    Value counts = Value::object();
-    for (int i = 0; i <= static_cast<int>(NodeState::wrong); ++i) {
-        const auto state = static_cast<NodeState>(i);
-        counts[std::string{to_string(state)}] = count_of(fleet, state);
-    }
-    Value document{{"schema", "assay.fleet/1"},
-                   {"text", answer_of(fleet)},
-                   {"exit_code", exit_code},
-                   {"since", fleet.since},
-                   {"until", fleet.until},
-                   {"expected", fleet.has_expected},
-                   {"rule",
-                    {{"screen", fleet.rule.screen},
-                     {"accuse", fleet.rule.accuse},
-                     {"retests", fleet.rule.retests},
-                     {"runs", retest_runs}}},
-                   {"counts", std::move(counts)},
-                   {"columns", fleet.columns},
-                   {"nodes", Value::array()},
-                   {"items", Value::array()},
-                   {"unfinished", Value::array()},
-                   {"faults", Value::array()},
-                   {"pairs", Value::array()},
-                   {"drifts", Value::array()}};
-    for (const auto& node : fleet.nodes) document["nodes"].push_back(node_of(fleet, node));
-    for (const auto& item : fleet.items) document["items"].push_back(item_of(fleet, item));
-    for (const auto& run : fleet.unfinished)
-        document["unfinished"].push_back(
-            {{"node", run.node},
-             {"suite", run.suite},
-             {"journal", plain(run.journal.string(), 1000)},
-             {"done", run.done},
-             {"cases", run.cases ? Value(*run.cases) : Value(nullptr)},
-             {"left_seconds", run.left ? Value(*run.left) : Value(nullptr)},
-             {"silent_seconds", run.silent},
-             {"stalled", run.stalled},
-             {"damaged_lines", run.damaged}});
-    for (const auto& fault : fleet.faults)
-        document["faults"].push_back({{"code", std::string{to_string(fault.code)}},
-                                      {"serious", is_serious(fault.code)},
-                                      {"nodes", fault.nodes},
-                                      {"evidence", list_of_texts(fault.evidence)}});
-    for (const auto& pairs : fleet.pairs)
-        document["pairs"].push_back({{"what", pairs.what},
-                                     {"nodes", list_of_texts(pairs.nodes)},
-                                     {"groups", list_of_texts(pairs.groups)},
-                                     {"text", pairs.says}});
-    for (const auto& drift : fleet.drifts) {
-        auto entry = case_of(fleet, drift.item);
-        entry["nodes"] = drift.nodes;
-        entry["ratio"] = number_or_null(drift.ratio);
-        entry["low"] = number_or_null(drift.low);
-        entry["high"] = number_or_null(drift.high);
-        entry["beyond"] = drift.beyond;
-        document["drifts"].push_back(std::move(entry));
-    }
-    return json::to_text(document);
+    return json::to_text(json::encode(Answer{fleet, exit_code}));
 }
 
 std::string to_csv(const Fleet& fleet) {
-    using write::CsvLine;
-    static constexpr std::array columns{"node",      "state", "type",     "expected",
-                                        "benchmark", "ratio", "suspects", "missing"};
-    std::string out;
-    CsvLine head{out};
-    for (const auto* name : columns) head.text(name);
-    head.end();
+    std::string out{"node,state,type,expected,benchmark,ratio,suspects,missing\r\n"};
     for (const auto& node : fleet.nodes) {
         const auto add = [&](std::string_view column, const std::optional<double>& value) {
-            CsvLine line{out};
-            line.text(node.name).text(to_string(node.state));
-            line.text(node.answered() ? fleet.types[node.type].name : "");
-            line.raw(node.expected ? "true" : "false").text(column).number(value);
-            line.raw(std::to_string(node.suspects.size())).raw(std::to_string(node.missing.size()));
+            const auto type = node.answered() ? fleet.types[node.type].name : "";
+            write::CsvLine line{out};
+            line.cells(node.name, node.state, type, node.expected, column, value,
+                       node.suspects.size(), node.missing.size());
             line.end();
         };
         if (node.columns.empty() || !node.answered()) add("", {});

@@ -2,6 +2,7 @@
 
 #include "fleet/document.hpp"
 
+#include "base/utc.hpp"
 #include "fleet/words.hpp"
 #include "language/language.hpp"
 #include "language/texts/fleet.hpp"
@@ -9,11 +10,9 @@
 #include "report/text.hpp"
 #include "report/words.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <string>
@@ -32,16 +31,6 @@ using Shown = document::Cell;
 constexpr std::size_t most_rows = 200;
 constexpr std::size_t most_faults = 20; // of one kind
 
-std::string day_of(double seconds) {
-    const std::chrono::sys_seconds time{
-        std::chrono::seconds{static_cast<std::int64_t>(std::floor(seconds))}};
-    return fmt::format("{:%Y-%m-%d}", time);
-}
-
-Shown count(std::size_t value) {
-    return {
-        .text = std::to_string(value), .number = static_cast<double>(value), .unit = unit_count};
-}
 Shown ratio(double value) {
     if (!std::isfinite(value)) return {};
     return {.text = ratio_in_words(value), .number = value, .unit = unit_ratio};
@@ -74,7 +63,8 @@ public:
                        ? ""
                        : say<text::fleet::sub>(say_count<text::fleet::runs>(
                                                    fleet_.collection.runs.size() - fleet_.left_out),
-                                               day_of(fleet_.since), day_of(fleet_.until)),
+                                               utc_of(fleet_.since).substr(0, 10),
+                                               utc_of(fleet_.until).substr(0, 10)),
             .verdict = sentences(answer),
             .tone = has_slow(fleet_)  ? Tone::bad
                     : is_open(fleet_) ? Tone::weak
@@ -84,7 +74,6 @@ public:
         add_live(document);
         add_faults(document);
         add_pairs(document);
-        add_drift(document);
         add_spread(document);
         for (auto& text : {say<text::fleet::rule_screen>(human_percent(fleet_.rule.screen)),
                            say<text::fleet::rule_accuse>(fleet_.rule.retests, retest_runs,
@@ -105,7 +94,7 @@ private:
         std::size_t more = 0;
         for (const auto& node : fleet_.nodes) {
             auto found = findings_of(fleet_, node);
-            if (node.state == NodeState::good && node.drifts.empty()) continue;
+            if (node.state == NodeState::good) continue;
             if (node.state == NodeState::not_judged) continue;
             if (table.rows.size() == most_rows) {
                 ++more;
@@ -264,42 +253,6 @@ private:
 
     Shown type_cell(const FleetItem& item) const { return {.text = fleet_.types[item.type].name}; }
 
-    void add_drift(Document& document) const {
-        document::Section section{.title = say<text::fleet::drift_title>(),
-                                  .question = say<text::fleet::drift_question>()};
-        if (fleet_.drifts.empty()) {
-            if (fleet_.items.empty()) return;
-            section.blocks.emplace_back(Paragraph{
-                .text = fleet_.drift_nodes == 0 ? say<text::fleet::drift_first>()
-                                                : say<text::fleet::drift_none>(fleet_.drift_nodes),
-                .tone = Tone::quiet});
-            document.sections.push_back(std::move(section));
-            return;
-        }
-        Table table{.columns = {{.title = say<text::fleet::test_item>()},
-                                {.title = say<text::fleet::now_to_then>(), .numeric = true},
-                                {.title = say<text::fleet::nodes>(), .numeric = true, .rank = 1},
-                                {.title = say<text::fleet::beyond>(), .numeric = true}},
-                    .sheet = say<text::fleet::drift_title>()};
-        for (const auto& drift : fleet_.drifts) {
-            const auto& item = fleet_.items[drift.item];
-            auto change = ratio(drift.ratio);
-            change.detail =
-                fmt::format("[{}, {}]", ratio_in_words(drift.low), ratio_in_words(drift.high));
-            change.low = drift.low;
-            change.high = drift.high;
-            table.rows.push_back({.cells = {{.text = item.what},
-                                            std::move(change),
-                                            count(drift.nodes),
-                                            count(drift.beyond)},
-                                  .group = fleet_.types[item.type].name,
-                                  .tags = {.family = family_of(item.series.benchmark)}});
-        }
-        std::ranges::stable_sort(table.rows, {}, &document::Row::group);
-        section.blocks.emplace_back(std::move(table));
-        document.sections.push_back(std::move(section));
-    }
-
     void add_spread(Document& document) const {
         document::Section section{.title = say<text::fleet::spread_title>(),
                                   .question = say<text::fleet::spread_question>()};
@@ -325,7 +278,7 @@ private:
                 {.cells = {{.text = item.series.library.empty() || item.series.library == "host"
                                         ? item.what
                                         : join({item.what, item.series.library})},
-                           count(item.nodes),
+                           count_cell(item.nodes),
                            {.text = human(median, item.series.unit),
                             .number = median,
                             .unit = item.series.unit},

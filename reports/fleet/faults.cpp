@@ -10,13 +10,10 @@
 #include "record/same_machine.hpp"
 #include "report/text.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
@@ -34,12 +31,6 @@ constexpr double clock_leeway = 60; // seconds
 constexpr double no_time_between = 1;
 /// Of the list of a sweep: a line has 50 bytes.
 constexpr std::size_t most_of_list = 64U << 20U;
-
-std::string time_in_words(double seconds) {
-    const std::chrono::sys_seconds time{
-        std::chrono::seconds{static_cast<std::int64_t>(std::floor(seconds))}};
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", time);
-}
 
 /// A result ends with a bracket; half of one does not.
 bool is_cut_off(const std::filesystem::path& path) {
@@ -135,14 +126,20 @@ private:
             if (of.size() > 1) add(FaultCode::one_name_two_machines, {name}, list(of));
     }
 
-    /// Parts that go back to what they were: exchanged twice, or two machines.
-    void find_identities() {
+    /// Of the sweep, the oldest first.
+    std::map<std::string, std::vector<std::uint32_t>> runs_by_machine(const auto& admits) const {
         std::map<std::string, std::vector<std::uint32_t>> runs;
         for (std::uint32_t i = 0; i < all_.runs.size(); ++i)
-            if (is_of_sweep(i)) runs[machine_of(i).id].push_back(i);
-        for (auto& [machine, own] : runs) {
+            if (is_of_sweep(i) && admits(all_.runs[i])) runs[machine_of(i).id].push_back(i);
+        for (auto& [machine, own] : runs)
             std::ranges::stable_sort(own, {},
                                      [&](std::uint32_t i) { return all_.runs[i].started_seconds; });
+        return runs;
+    }
+
+    /// Parts that go back to what they were: exchanged twice, or two machines.
+    void find_identities() {
+        for (const auto& [machine, own] : runs_by_machine([](const RunInfo&) { return true; })) {
             std::set<std::string> nodes;
             std::set<std::string> parts;
             for (std::size_t k = 1; k < own.size(); ++k) {
@@ -163,12 +160,8 @@ private:
     }
 
     void find_overlaps() {
-        std::map<std::string, std::vector<std::uint32_t>> runs; // by machine
-        for (std::uint32_t i = 0; i < all_.runs.size(); ++i)
-            if (is_of_sweep(i) && !all_.runs[i].ended.empty()) runs[machine_of(i).id].push_back(i);
-        for (auto& [machine, own] : runs) {
-            std::ranges::stable_sort(own, {},
-                                     [&](std::uint32_t i) { return all_.runs[i].started_seconds; });
+        for (const auto& [machine, own] :
+             runs_by_machine([](const RunInfo& run) { return !run.ended.empty(); })) {
             std::set<std::string> nodes;
             std::vector<std::string> files;
             for (std::size_t k = 1; k < own.size(); ++k) {
@@ -260,7 +253,7 @@ private:
             if (!future && !before_end) continue;
             add(FaultCode::clock_ahead, {name_of_run(i)},
                 {plain(run.file.string()), run.started,
-                 time_in_words(future ? now_ : run.written_seconds)});
+                 utc_of(future ? now_ : run.written_seconds)});
         }
     }
 
@@ -298,36 +291,32 @@ private:
             const std::filesystem::path path{problem.where};
             auto node = names_.of_path(path, known_);
             if (node.empty()) node = node_of_machine_folder(path);
-            std::vector<std::string> nodes;
-            if (!node.empty()) nodes.push_back(std::move(node));
-            std::vector<std::string> evidence{problem.where, plain(problem.reason, 300)};
-            switch (problem.code) {
-            case ProblemCode::unreadable:
-                add(is_cut_off(path) ? FaultCode::half_copied : FaultCode::unreadable,
-                    std::move(nodes), std::move(evidence));
-                break;
-            case ProblemCode::stale:
-                add(FaultCode::changed, std::move(nodes), std::move(evidence));
-                break;
-            case ProblemCode::future:
-                add(FaultCode::clock_ahead, std::move(nodes), std::move(evidence));
-                break;
-            case ProblemCode::not_set:
-                add(FaultCode::clock_not_set, std::move(nodes), std::move(evidence));
-                break;
-            case ProblemCode::backwards:
-                add(FaultCode::clock_went_back, std::move(nodes), std::move(evidence));
-                break;
-            case ProblemCode::copy:
-                add(FaultCode::reported_twice, std::move(nodes), std::move(evidence));
-                break;
-            case ProblemCode::same_run:
-                add(FaultCode::same_run_elsewhere, std::move(nodes), std::move(evidence));
-                break;
-            case ProblemCode::other:
-                break;
-            }
+            const auto code = code_of(problem.code, path);
+            if (!code) continue;
+            add(*code, node.empty() ? std::vector<std::string>{} : std::vector{node},
+                {problem.where, plain(problem.reason, 300)});
         }
+    }
+    static std::optional<FaultCode> code_of(ProblemCode code, const std::filesystem::path& path) {
+        switch (code) {
+        case ProblemCode::unreadable:
+            return is_cut_off(path) ? FaultCode::half_copied : FaultCode::unreadable;
+        case ProblemCode::stale:
+            return FaultCode::changed;
+        case ProblemCode::future:
+            return FaultCode::clock_ahead;
+        case ProblemCode::not_set:
+            return FaultCode::clock_not_set;
+        case ProblemCode::backwards:
+            return FaultCode::clock_went_back;
+        case ProblemCode::copy:
+            return FaultCode::reported_twice;
+        case ProblemCode::same_run:
+            return FaultCode::same_run_elsewhere;
+        case ProblemCode::other:
+            break;
+        }
+        return {};
     }
 
     /// Runs are in a folder that is called as their machine, which other runs name.

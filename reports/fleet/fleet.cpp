@@ -2,7 +2,7 @@
 
 #include "fleet/fleet.hpp"
 
-#include "fleet/drift.hpp"
+#include "base/utc.hpp"
 #include "fleet/faults.hpp"
 #include "fleet/links.hpp"
 #include "fleet/outliers.hpp"
@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <set>
 #include <string>
@@ -31,11 +30,6 @@ constexpr double usual_sweep = 7 * 86400.0; // seconds
 /// A case belongs to a type if so many of its nodes have it.
 constexpr double usual_case = 0.5;
 
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
-
 class Maker {
 public:
     Maker(Collection collection, const FleetOptions& options)
@@ -46,10 +40,9 @@ public:
     }
 
     Result<Fleet> make() {
-        if (auto done = apply_filters(fleet_.collection, options_.filter); !done)
-            return tl::unexpected{done.error()};
+        ASSAY_TRY(apply_filters(fleet_.collection, options_.filter));
         choose_sweep();
-        if (auto done = add_nodes(); !done) return tl::unexpected{done.error()};
+        ASSAY_TRY(add_nodes());
         const auto values = sort_values(fleet_, node_of_run_);
         judge_values(fleet_, values);
         find_missing(values);
@@ -57,7 +50,6 @@ public:
         find_unfinished(fleet_, names_, now_);
         find_faults(fleet_, names_, node_of_run_, now_);
         find_links(fleet_, node_of_run_);
-        add_drifts(fleet_, values, runs_before(fleet_, node_of_run_, node_of_earlier_));
         add_silent();
         decide();
         return std::move(fleet_);
@@ -73,28 +65,24 @@ private:
     }
 
     Result<void> add_nodes() {
-        auto key = make_key(all(), options_.by);
-        if (!key) return tl::unexpected{key.error()};
-        if (key->of_series)
+        ASSAY_TRY(auto key, make_key(all(), options_.by));
+        if (key.of_series)
             return fail(fmt::format("--by {}: a type is a key of runs: instance, cpu, tag.KEY, ...",
                                     plain(options_.by)));
         node_of_run_.assign(all().runs.size(), no_node);
-        node_of_earlier_ = node_of_run_;
         std::unordered_map<std::string, std::uint32_t> numbers;
         std::map<std::string, std::uint32_t> types;
         std::vector<std::uint32_t> order(all().runs.size());
         for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
         std::ranges::stable_sort(order, {},
                                  [&](std::uint32_t i) { return all().runs[i].started_seconds; });
-        std::vector<std::pair<std::uint32_t, std::string>> earlier;
         for (const auto i : order) {
             const auto& run = all().runs[i];
-            auto named = names_.of_run(all(), run);
             if (run.started_seconds < fleet_.since) {
                 ++fleet_.left_out;
-                earlier.emplace_back(i, std::move(named.name));
                 continue;
             }
+            const auto named = names_.of_run(all(), run);
             const auto [known, is_new] =
                 numbers.try_emplace(named.name, static_cast<std::uint32_t>(fleet_.nodes.size()));
             if (is_new)
@@ -108,13 +96,10 @@ private:
                 for (const auto before : node.runs) node_of_run_[before] = no_node;
                 node.runs.clear();
             }
-            if (node.runs.empty()) node.type = type_of(types, key->texts[key->values[i]], run);
+            if (node.runs.empty()) node.type = type_of(types, key.texts[key.values[i]], run);
             node.runs.push_back(i);
             node_of_run_[i] = known->second;
         }
-        for (const auto& [run, name] : earlier)
-            if (const auto known = numbers.find(name); known != numbers.end())
-                node_of_earlier_[run] = known->second;
         for (const auto& node : fleet_.nodes) ++fleet_.types[node.type].nodes;
         for (const auto& name : names_.expected())
             if (!numbers.contains(name)) fleet_.nodes.push_back({.name = name});
@@ -213,7 +198,6 @@ private:
     double now_;
     Fleet fleet_;
     std::vector<std::uint32_t> node_of_run_;
-    std::vector<std::uint32_t> node_of_earlier_;
 };
 
 } // namespace

@@ -116,8 +116,7 @@ void find_links(Fleet& fleet, const std::vector<std::uint32_t>& node_of_run) {
         auto run = record::read_run(all.runs[number].file, {.values = false, .details = false});
         if (!run) continue; // it was readable a moment ago
         names.apply(*run);
-        const auto shown = plain(std::move(*run));
-        for (const auto& c : shown.cases)
+        for (const auto& c : run->cases)
             if (is_of_pairs(c.benchmark))
                 for (const auto& table : c.tables)
                     if (auto slow = slow_of(c, table); !slow.says.empty())

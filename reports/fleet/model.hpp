@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "fleet/names.hpp"
 #include "limits/level.hpp"
 #include "population/fleet.hpp"
@@ -22,18 +23,15 @@ namespace assay::report {
 inline constexpr std::size_t retest_runs = 3;
 
 /// What to think of a node; the later outweighs the earlier.
-enum class NodeState : std::uint8_t {
-    good,
-    not_judged, // too few nodes of its type, or no values
-    again,      // screened: to be measured again
-    partial,    // cases are missing or have no value
-    running,
-    unreadable, // its files are damaged
-    missing,
-    slow,  // by its retests
-    wrong, // a wrong result
-};
-std::string_view to_string(NodeState state);
+ASSAY_ENUM(NodeState, good,
+           not_judged, // too few nodes of its type, or no values
+           again,      // screened: to be measured again
+           partial,    // cases are missing or have no value
+           running,
+           unreadable, // its files are damaged
+           missing,
+           slow,  // by its retests
+           wrong) // a wrong result
 
 /// A test item in a type of nodes, and what its good nodes reach.
 struct FleetItem {
@@ -72,13 +70,6 @@ struct MissingCase {
     bool absent = false;                                 ///< the node has not tried it
 };
 
-/// A value beside that of the sweep before, on the same machine.
-struct DriftOfNode {
-    std::uint32_t item = 0;
-    double ratio = 1;        ///< times as good as then
-    double beside_fleet = 1; ///< the same over that of the fleet
-};
-
 struct FleetNode {
     std::string name;
     NameSource source = NameSource::machine;
@@ -90,7 +81,6 @@ struct FleetNode {
     std::vector<MissingCase> missing;
     std::size_t cases = 0; ///< that nodes of its type have
     std::vector<std::string> wrong;
-    std::vector<DriftOfNode> drifts; ///< beyond those of the fleet
     std::vector<float> columns;      ///< times as good as the median, NaN where it has nothing
     double worst = 1;                ///< the lowest of what is shown
 
@@ -98,25 +88,13 @@ struct FleetNode {
 };
 
 /// What is wrong with what nodes handed in; the README of this room has the table.
-enum class FaultCode : std::uint8_t {
-    one_machine_two_names,
-    one_name_two_machines,
-    one_id_two_machines, // parts that cannot have been exchanged in between
-    runs_overlap,
-    same_run_elsewhere,
-    reported_twice,
-    mixed_versions,
-    mixed_plans,
-    mixed_software, // kernel, drivers, firmware
-    clock_ahead,
-    clock_behind, // as a sweep saw it
-    clock_not_set,
-    clock_went_back,
-    half_copied,
-    changed,
-    unreadable,
-};
-std::string_view to_string(FaultCode code);
+ASSAY_ENUM(FaultCode, one_machine_two_names, one_name_two_machines,
+           one_id_two_machines, // parts that cannot have been exchanged in between
+           runs_overlap, same_run_elsewhere, reported_twice, mixed_versions, mixed_plans,
+           mixed_software, // kernel, drivers, firmware
+           clock_ahead,
+           clock_behind, // as a sweep saw it
+           clock_not_set, clock_went_back, half_copied, changed, unreadable)
 /// Does the fault take values away, or put one node's under the name of another?
 bool is_serious(FaultCode code);
 
@@ -124,16 +102,6 @@ struct FleetFault {
     FaultCode code = FaultCode::unreadable;
     std::vector<std::string> nodes;
     std::vector<std::string> evidence; ///< ids, versions, files, times
-};
-
-/// An item of which the whole fleet changed since the sweep before.
-struct FleetDrift {
-    std::uint32_t item = 0;
-    std::size_t nodes = 0;
-    double ratio = 1; ///< times as good as then, the median
-    double low = 1;   ///< 95% interval
-    double high = 1;
-    std::size_t beyond = 0; ///< nodes that changed by more than it
 };
 
 /// A run that has a journal and no result.
@@ -178,8 +146,6 @@ struct Fleet {
     std::vector<FleetFault> faults;
     std::vector<Unfinished> unfinished;
     std::vector<SlowPairs> pairs;
-    std::vector<FleetDrift> drifts;
-    std::size_t drift_nodes = 0; ///< that were there before
     std::size_t left_out = 0;    ///< runs before the sweep
 };
 

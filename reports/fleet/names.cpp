@@ -3,15 +3,15 @@
 #include "fleet/names.hpp"
 
 #include "base/file.hpp"
+#include "base/ranges.hpp"
+#include "base/text.hpp"
 #include "record/same_machine.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -22,91 +22,36 @@ constexpr std::size_t most_nodes = 1'000'000;
 constexpr std::size_t longest_name = 253; // of a host, RFC 1035
 constexpr std::size_t longest_file = std::size_t{1} << 26U;
 
-/// "01-40" or "43": numbers with their zeros.
-Result<void> expand_range(std::string_view range, std::string_view whole, const auto& add) {
-    const auto dash = range.find('-');
-    const auto from = range.substr(0, dash);
-    const auto to = dash == range.npos ? from : range.substr(dash + 1);
-    std::uint64_t low = 0;
-    std::uint64_t high = 0;
-    const auto is_number = [](std::string_view text, std::uint64_t& out) {
-        const auto* end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, out);
-        return error == std::errc{} && stop == end;
-    };
-    if (!is_number(from, low) || !is_number(to, high) || high < low)
-        return fail(fmt::format("\"{}\": \"{}\" is no range; one is [01-40]", plain(whole, 100),
-                                plain(range, 60)));
-    if (high - low >= most_nodes)
-        return fail(fmt::format("\"{}\": more than {} nodes", plain(whole, 100), most_nodes));
-    for (auto number = low; number <= high; ++number)
-        if (auto done = add(fmt::format("{:0{}}", number, from.size())); !done) return done;
-    return {};
+bool is_node(const std::string& name) {
+    return !name.empty() && name.size() <= longest_name &&
+           std::ranges::all_of(name, [](char c) { return is_word(c, "-_.:"); });
 }
 
-class Expander {
-public:
-    Result<void> add(std::string_view text) { return add(text, "", text); }
-    std::vector<std::string> names;
-
-private:
-    /// `so_far`: what stands in front, already expanded.
-    // NOLINTNEXTLINE(misc-no-recursion): as deep as a name has brackets
-    Result<void> add(std::string_view text, const std::string& so_far, std::string_view whole) {
-        const auto open = text.find('[');
-        if (open == text.npos) return take(so_far + std::string{text}, whole);
-        const auto close = text.find(']', open);
-        if (close == text.npos || close == open + 1)
-            return fail(fmt::format("\"{}\": a bracket that does not close, or is empty",
-                                    plain(whole, 100)));
-        const auto front = so_far + std::string{text.substr(0, open)};
-        auto list = text.substr(open + 1, close - open - 1);
-        for (bool more = true; more;) {
-            const auto comma = list.find(',');
-            more = comma != list.npos;
-            auto done = expand_range(list.substr(0, comma), whole, [&](const std::string& number) {
-                return add(text.substr(close + 1), front + number, whole);
-            });
-            if (!done) return done;
-            if (more) list.remove_prefix(comma + 1);
-        }
-        return {};
-    }
-    Result<void> take(std::string name, std::string_view whole) {
-        const auto is_fine = [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                   c == '-' || c == '_' || c == '.' || c == ':';
-        };
-        if (name.empty() || name.size() > longest_name || !std::ranges::all_of(name, is_fine))
-            return fail(fmt::format("\"{}\" is no name of a node: letters, digits, '-', '_', '.' "
-                                    "and ranges as in node[01-40]",
-                                    plain(whole, 100)));
-        if (names.size() >= most_nodes) return fail(fmt::format("more than {} nodes", most_nodes));
-        if (known_.insert(name).second) names.push_back(std::move(name));
-        return {};
-    }
-    std::set<std::string> known_;
-};
-
-/// Words, where a comma between brackets separates nothing.
+/// Each name once. Blanks, commas and lines separate; # begins a comment.
 Result<std::vector<std::string>> expand_all(std::string_view text) {
-    Expander expander;
-    std::size_t begin = 0;
-    int depth = 0;
-    bool comment = false;
-    for (std::size_t i = 0; i <= text.size(); ++i) {
-        const char c = i < text.size() ? text[i] : '\n';
-        depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-        const bool is_end = c == '\n' || c == '\r';
-        if (is_end) depth = 0;
-        if (!is_end && c != '#' && c != ' ' && c != '\t' && (c != ',' || depth > 0)) continue;
-        if (i > begin && !comment)
-            if (auto done = expander.add(text.substr(begin, i - begin)); !done)
-                return tl::unexpected{done.error()};
-        begin = i + 1;
-        comment = (comment || c == '#') && !is_end;
+    std::vector<std::string> names;
+    std::set<std::string> known;
+    for (auto line : split(text, '\n')) {
+        line = line.substr(0, line.find('#'));
+        while (!line.empty()) {
+            const auto end = find_outside_brackets(line, ", \t\r");
+            const auto word = line.substr(0, end);
+            line.remove_prefix(std::min(line.size(), word.size() + 1));
+            if (word.empty()) continue;
+            auto made = expand_ranges(word, most_nodes);
+            if (!made) return made;
+            for (auto& name : *made) {
+                if (!is_node(name))
+                    return fail(fmt::format("\"{}\" is no name of a node: letters, digits, '-', "
+                                            "'_', '.' and ranges as in node[01-40]",
+                                            plain(word, 100)));
+                if (names.size() >= most_nodes)
+                    return fail(fmt::format("more than {} nodes", most_nodes));
+                if (known.insert(name).second) names.push_back(std::move(name));
+            }
+        }
     }
-    return std::move(expander.names);
+    return names;
 }
 
 std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
@@ -128,9 +73,8 @@ Result<std::vector<std::string>> parse_nodes(std::string_view text, std::string_
 }
 
 Result<std::vector<std::string>> read_nodes(const std::filesystem::path& path) {
-    const auto text = read_whole(path, longest_file);
-    if (!text) return tl::unexpected{text.error()};
-    return parse_nodes(*text, path.string());
+    ASSAY_TRY(const auto text, read_whole(path, longest_file));
+    return parse_nodes(text, path.string());
 }
 
 NodeNames::NodeNames(std::vector<std::string> expected)

@@ -180,12 +180,6 @@ std::vector<std::string> findings_of(const Fleet& fleet, const FleetNode& node) 
         found.push_back(say<text::fleet::missing_cases>(node.missing.size(), node.cases,
                                                         some_of(std::move(missing))));
     }
-    if (!node.drifts.empty()) {
-        const auto& worst = node.drifts.front();
-        found.push_back(say<text::fleet::drifted>(fleet.items[worst.item].what,
-                                                  ratio_in_words(worst.ratio),
-                                                  ratio_in_words(worst.beside_fleet)));
-    }
     return found;
 }
 

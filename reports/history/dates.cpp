@@ -31,9 +31,7 @@ std::int64_t day_of(double seconds) {
 }
 
 std::string date_of(double seconds) {
-    const auto date = calendar(seconds);
-    return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
-                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+    return utc_of(seconds).substr(0, 10);
 }
 
 std::int64_t quarter_of(double seconds) {

@@ -215,27 +215,14 @@ private:
 
 } // namespace
 
-std::string_view to_string(ChangeCause cause) {
-    switch (cause) {
-    case ChangeCause::instance:
-        return "instance";
-    case ChangeCause::software:
-        return "software";
-    case ChangeCause::unexplained:
-        break;
-    }
-    return "unexplained";
-}
-
 Result<History> make_history(const Collection& collection, const HistoryOptions& options) {
     if (!(options.alpha > 0 && options.alpha < 1))
         return fail(fmt::format("--alpha {} is no level: one is 0.01", options.alpha));
     if (!(options.minimum_effect >= 0 && options.minimum_effect < 1))
         return fail(
             fmt::format("--minimum-effect {} is no share: 1% is 0.01", options.minimum_effect));
-    auto tracks = make_tracks(collection, options);
-    if (!tracks) return tl::unexpected{tracks.error()};
-    return Maker{collection, options, std::move(*tracks)}.history();
+    ASSAY_TRY(auto tracks, make_tracks(collection, options));
+    return Maker{collection, options, std::move(tracks)}.history();
 }
 
 bool is_comparable(const History& history) {

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "store/collection.hpp"
 
@@ -27,8 +28,7 @@ struct HistoryPoint {
     std::vector<std::string> files; ///< at most a few
 };
 
-enum class ChangeCause : std::uint8_t { instance, software, unexplained };
-std::string_view to_string(ChangeCause cause);
+ASSAY_ENUM(ChangeCause, instance, software, unexplained)
 
 /// One thing that differs in what was recorded before and after a change.
 struct ChangedFact {

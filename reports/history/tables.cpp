@@ -75,11 +75,6 @@ Cell number(const std::optional<double>& value, const std::string& unit) {
 Cell date(double seconds) {
     return {.text = date_of(seconds), .number = seconds, .unit = unit_date};
 }
-Cell count(std::size_t things) {
-    return {.text = fmt::format("{}", things),
-            .number = static_cast<double>(things),
-            .unit = unit_count};
-}
 
 /// "+3.1%"; quiet and with a ~ where it is noise.
 Cell share(double share, bool is_sure) {
@@ -225,8 +220,8 @@ Table series_table(const HistoryGroup& group) {
                              change_of(*series),
                              trend_of(*series),
                              series->spread ? number(series->spread->p05, series->unit) : Cell{},
-                             count(series->points.size()),
-                             count(series->change_points.size()),
+                             count_cell(series->points.size()),
+                             count_cell(series->change_points.size()),
                              {.text = series->change ? series->change->text : std::string{}}}));
         table.rows.back().cells.front().notes = all_changes_of(*series);
     }
@@ -271,7 +266,7 @@ Table spread_table(const HistoryGroup& group) {
     for (const auto& series : group.series) {
         if (!series.spread) continue;
         const auto& spread = *series.spread;
-        auto row = row_of(series, {count(spread.machines), number(spread.p05, series.unit),
+        auto row = row_of(series, {count_cell(spread.machines), number(spread.p05, series.unit),
                                    number(spread.p50, series.unit), number(spread.p95, series.unit),
                                    number(spread.tolerance, series.unit)});
         for (const auto size : sizes) {
@@ -334,7 +329,8 @@ Table points_table(const HistoryGroup& group) {
             value.low = point.low;
             value.high = point.high;
             table.rows.push_back(row_of(
-                series, {date(point.seconds), value, count(point.runs), {.text = point.machine}}));
+                series,
+                {date(point.seconds), value, count_cell(point.runs), {.text = point.machine}}));
         }
     return table;
 }

@@ -16,11 +16,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -363,12 +361,11 @@ Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& o
             fmt::format("--by \"{}\" is none of instance, machine, label, cpu, and no other "
                         "key of runs, as campaign and tag.KEY are{}",
                         plain(options.group), suggestion(options.group, keys)));
-    const auto filters = make_filters(collection, options.filter);
-    if (!filters) return tl::unexpected{filters.error()};
+    ASSAY_TRY(const auto filters, make_filters(collection, options.filter));
     Tracks tracks;
     for (const auto& problem : collection.problems)
         tracks.not_used.push_back({plain(problem.where), translated(plain(problem.reason))});
-    Sorting{collection, *key, *filters, tracks}.make_series();
+    Sorting{collection, *key, filters, tracks}.make_series();
     return tracks;
 }
 

@@ -220,13 +220,11 @@ private:
 } // namespace
 
 Result<void> read_gbench(std::string_view text, std::string_view source, Draft& draft) {
-    const auto value = json::parse(text, source, {.bytes = largest});
-    if (!value) return tl::unexpected{value.error()};
-    const auto list = array_at(*value, "benchmarks", source, "Google Benchmark");
+    ASSAY_TRY(const auto value, json::parse(text, source, {.bytes = largest}));
+    const auto list = array_at(value, "benchmarks", source, "Google Benchmark");
     if (!list) return tl::unexpected{list.error()};
     Reader reader{draft};
-    if (const Value* context = find(*value, "context"); context != nullptr)
-        reader.context(*context);
+    if (const Value* context = find(value, "context"); context != nullptr) reader.context(*context);
     reader.benchmarks(**list);
     draft.note("cpu_time is left out: a run holds wall clock times");
     return {};

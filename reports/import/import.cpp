@@ -10,28 +10,9 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace assay::report {
 namespace {
-
-constexpr std::array<std::pair<Tool, std::string_view>, 15> tools{{
-    {Tool::gbench, "gbench"},
-    {Tool::nvbandwidth, "nvbandwidth"},
-    {Tool::nccl_tests, "nccl-tests"},
-    {Tool::babelstream, "babelstream"},
-    {Tool::stream, "stream"},
-    {Tool::osu, "osu"},
-    {Tool::hpl, "hpl"},
-    {Tool::hpl_mxp, "hpl-mxp"},
-    {Tool::hpcg, "hpcg"},
-    {Tool::ior, "ior"},
-    {Tool::mdtest, "mdtest"},
-    {Tool::llama_bench, "llama-bench"},
-    {Tool::vllm, "vllm"},
-    {Tool::mlperf_inference, "mlperf-inference"},
-    {Tool::mlperf_training, "mlperf-training"},
-}};
 
 bool holds(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
@@ -102,22 +83,6 @@ const Format* format_of(std::string_view text, std::optional<Tool> from) {
 
 } // namespace
 
-std::string_view to_string(Tool tool) {
-    return std::ranges::find(tools, tool, &std::pair<Tool, std::string_view>::first)->second;
-}
-
-std::optional<Tool> tool_from(std::string_view name) {
-    const auto found = std::ranges::find(tools, name, &std::pair<Tool, std::string_view>::second);
-    if (found == tools.end()) return std::nullopt;
-    return found->first;
-}
-
-std::vector<std::string> tool_names() {
-    std::vector<std::string> names;
-    for (const auto& [tool, name] : tools) names.emplace_back(name);
-    return names;
-}
-
 Result<Import> import_text(std::string_view text, std::string_view source,
                            const ImportOptions& options) {
     constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
@@ -138,9 +103,9 @@ Result<Import> import_text(std::string_view text, std::string_view source,
     if (format == nullptr)
         return fail(fmt::format("{}: its format is not known; expected the output of one of {}: "
                                 "--from says which",
-                                source, fmt::join(tool_names(), ", ")));
+                                source, names_of(Tool{})));
     Draft draft{format->tool, options};
-    if (auto read = format->read(text, source, draft); !read) return tl::unexpected{read.error()};
+    ASSAY_TRY(format->read(text, source, draft));
     return draft.finish(content, source, format->name);
 }
 

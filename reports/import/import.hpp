@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "record/model.hpp"
 
@@ -34,9 +35,9 @@ enum class Tool : std::uint8_t {
     mlperf_inference,
     mlperf_training
 };
-std::string_view to_string(Tool tool);
-std::optional<Tool> tool_from(std::string_view name);
-std::vector<std::string> tool_names();
+ASSAY_NAMES(Tool,
+            "gbench, nvbandwidth, nccl-tests, babelstream, stream, osu, hpl, "
+            "hpl-mxp, hpcg, ior, mdtest, llama-bench, vllm, mlperf-inference, mlperf-training")
 
 /// What the person who imports knows and the file does not say. Empty: not known.
 struct ImportOptions {

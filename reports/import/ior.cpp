@@ -287,11 +287,11 @@ Result<void> read_ior(std::string_view text, std::string_view /*source*/, Draft&
 
 Result<void> read_ior_json(std::string_view text, std::string_view source, Draft& draft) {
     // IOR writes some keys of a summary twice.
-    const auto value = json::parse(text, source, {.bytes = largest, .repeated_keys = true});
-    if (!value) return tl::unexpected{value.error()};
-    const auto summary = array_at(*value, "summary", source, "IOR");
+    ASSAY_TRY(const auto value,
+              json::parse(text, source, {.bytes = largest, .repeated_keys = true}));
+    const auto summary = array_at(value, "summary", source, "IOR");
     if (!summary) return tl::unexpected{summary.error()};
-    Reader{draft}.read_json(*value, **summary);
+    Reader{draft}.read_json(value, **summary);
     return {};
 }
 

@@ -245,9 +245,8 @@ private:
 } // namespace
 
 Result<void> read_llama_bench_json(std::string_view text, std::string_view source, Draft& draft) {
-    const auto results = documents_of(text, source, largest);
-    if (!results) return tl::unexpected{results.error()};
-    Reader{draft}.read_json(*results);
+    ASSAY_TRY(const auto results, documents_of(text, source, largest));
+    Reader{draft}.read_json(results);
     return {};
 }
 

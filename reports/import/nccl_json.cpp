@@ -134,36 +134,34 @@ Result<void> read_rccl_lines(const Value& lines, std::string_view source, Draft&
                    .wrong = wrong.empty() ? number_at(entry, "wrong") : number_of(wrong)},
                   draft);
     }
-    for (const auto& [name, table] : tables)
-        if (auto done = nccl::check_bandwidths(table, source); !done) return done;
+    for (const auto& [name, table] : tables) ASSAY_TRY(nccl::check_bandwidths(table, source));
     return {};
 }
 
 } // namespace
 
 Result<void> read_nccl_json(std::string_view text, std::string_view source, Draft& draft) {
-    const auto value = json::parse(text, source, {.bytes = largest});
-    if (!value) return tl::unexpected{value.error()};
-    if (value->is_array()) return read_rccl_lines(*value, source, draft);
+    ASSAY_TRY(const auto value, json::parse(text, source, {.bytes = largest}));
+    if (value.is_array()) return read_rccl_lines(value, source, draft);
     const auto list =
-        array_at(*value, "results", source, "nccl-tests", ", or it ended before its first line");
+        array_at(value, "results", source, "nccl-tests", ", or it ended before its first line");
     if (!list) return tl::unexpected{list.error()};
     const Value& results = **list;
     nccl::Table table;
     std::string said = results.empty() ? "" : text_at(results.front(), "experiment_name");
-    if (const Value* arguments = find(*value, "args");
+    if (const Value* arguments = find(value, "args");
         arguments != nullptr && arguments->is_array() && !arguments->empty() &&
         arguments->front().is_string())
         said = arguments->front().get<std::string>();
     if (auto chosen = nccl::choose_collective(table, said, "args[0]", draft.options(), source);
         !chosen)
         return chosen;
-    draft.set_started(text_at(*value, "start_time"));
-    draft.set_ended(text_at(*value, "end_time"));
-    if (const auto version = integer_at(*value, "nccl_version"))
+    draft.set_started(text_at(value, "start_time"));
+    draft.set_ended(text_at(value, "end_time"));
+    if (const auto version = integer_at(value, "nccl_version"))
         draft.add_software("nccl.version", nccl::version_of(*version));
-    read_config(*value, table, draft);
-    if (auto done = nccl::complete_ranks(table, draft.options(), source); !done) return done;
+    read_config(value, table, draft);
+    ASSAY_TRY(nccl::complete_ranks(table, draft.options(), source));
     for (std::size_t i = 0; i < results.size() && !draft.is_full(); ++i) {
         const Value& result = results[i];
         const auto bytes = integer_at(result, "size");

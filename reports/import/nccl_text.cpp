@@ -74,7 +74,7 @@ public:
         find_programs(text);
         for (InputLines lines{text}; !draft_.is_full() && lines.next();) {
             number_ = lines.number();
-            if (auto done = line(lines.content()); !done) return done;
+            ASSAY_TRY(line(lines.content()));
         }
         return finish();
     }
@@ -131,7 +131,7 @@ private:
         } else if (text.starts_with("NCCL version ")) { // NCCL_DEBUG=VERSION: "2.27.3+cuda12.9"
             draft_.add_software("nccl.version", words[2].substr(0, words[2].find('+')));
         } else if (text.starts_with("Collective test starting:")) {
-            if (auto begun = begin(Part::name); !begun) return begun;
+            ASSAY_TRY(begin(Part::name));
             output_.said = words.back();
         } else if (words[0] == "Rank" && comment) {
             return device(text, words);
@@ -159,7 +159,7 @@ private:
     Result<void> begin(Part part) {
         const bool follows = part > output_.part || (part == Part::devices && part == output_.part);
         if (!follows || output_.part == Part::nothing) {
-            if (auto done = finish(); !done) return done;
+            ASSAY_TRY(finish());
             output_ = {};
             output_.where = where();
             output_.said = program_before(number_);
@@ -176,7 +176,7 @@ private:
     }
 
     Result<void> version(const Words& words) {
-        if (auto begun = begin(Part::version); !begun) return begun;
+        ASSAY_TRY(begin(Part::version));
         draft_.set_tool_version(after(words, "version"));
         for (const auto word : words)
             if (word.starts_with("nccl-library="))
@@ -186,7 +186,7 @@ private:
     }
 
     Result<void> settings(const Words& words) {
-        if (auto begun = begin(Part::settings); !begun) return begun;
+        ASSAY_TRY(begin(Part::settings));
         auto& table = output_.table;
         if (const auto iterations = integer_of(after(words, "iters:", "warmup"));
             iterations && *iterations > 0)
@@ -210,7 +210,7 @@ private:
             draft_.skip(where(), text, "it names no rank");
             return {};
         }
-        if (auto begun = begin(Part::devices); !begun) return begun;
+        ASSAY_TRY(begin(Part::devices));
         const auto [entry, is_new] = output_.listed.try_emplace(*rank, number_);
         if (!is_new)
             return refused(fmt::format("rank {} is listed again, first at line {}: the list of "
@@ -240,7 +240,7 @@ private:
     }
 
     Result<void> titles(const Words& words) {
-        if (auto begun = begin(Part::titles); !begun) return begun;
+        ASSAY_TRY(begin(Part::titles));
         output_.titles = words;
         output_.in_milliseconds = position_of(words, "res") < words.size(); // before 2.4
         output_.has_wrong = position_of(words, "#wrong") < words.size();

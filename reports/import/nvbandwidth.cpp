@@ -284,9 +284,8 @@ private:
 } // namespace
 
 Result<void> read_nvbandwidth(std::string_view text, std::string_view source, Draft& draft) {
-    const auto value = json::parse(text, source, {.bytes = largest});
-    if (!value) return tl::unexpected{value.error()};
-    const Value* root = find(*value, "nvbandwidth");
+    ASSAY_TRY(const auto value, json::parse(text, source, {.bytes = largest}));
+    const Value* root = find(value, "nvbandwidth");
     if (root == nullptr)
         return fail(
             fmt::format("{}: `nvbandwidth` is missing: this is no JSON of nvbandwidth", source));

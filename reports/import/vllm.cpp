@@ -146,11 +146,10 @@ private:
 } // namespace
 
 Result<void> read_vllm(std::string_view text, std::string_view source, Draft& draft) {
-    const auto results = documents_of(text, source, largest);
-    if (!results) return tl::unexpected{results.error()};
+    ASSAY_TRY(const auto results, documents_of(text, source, largest));
     Reader reader{draft};
-    for (std::size_t i = 0; i < results->size() && !draft.is_full(); ++i)
-        reader.result((*results)[i], fmt::format("result {}", i + 1));
+    for (std::size_t i = 0; i < results.size() && !draft.is_full(); ++i)
+        reader.result(results[i], fmt::format("result {}", i + 1));
     return {};
 }
 

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>
@@ -15,106 +16,49 @@ namespace assay::report {
 
 /// In the order in which they outweigh each other.
 enum class Outcome : std::uint8_t { pass, skip, warn, inconclusive, error, fail };
-std::string_view to_string(Outcome outcome); ///< "PASS"
-std::string_view expected_text(Outcome outcome);
+ASSAY_NAMES(Outcome, "PASS, SKIP, WARN, INCONCLUSIVE, ERROR, FAIL")
 
 /// What an operator does about a failed check, the mildest first.
-enum class Action : std::uint8_t {
-    none,
-    retest,
-    fix_setup, // driver, governor, other users
-    reset,     // the device
-    reboot,
-    reseat,
-    isolate, // take out of service until it is known
-    return_it
-};
-std::string_view to_string(Action action);
-bool from_text(std::string_view text, Action& out);
-std::string_view expected_text(Action action);
+ASSAY_ENUM(Action, none, retest,
+           fix_setup, // driver, governor, other users
+           reset,     // the device
+           reboot, reseat,
+           isolate, // take out of service until it is known
+           return_it)
 
 /// Whose fault it is: of the hardware ("node_problem"), of how the machine was set up or used ("user_problem"), or of
 /// the measurement, which says nothing about the node.
 enum class Blame : std::uint8_t { none, node, user, measurement };
-std::string_view to_string(Blame blame);
+ASSAY_NAMES(Blame, "none, node_problem, user_problem, measurement")
 
 /// How urgent a finding is, the least first.
-enum class CheckSeverity : std::uint8_t { none, low, medium, high, critical };
-std::string_view to_string(CheckSeverity severity);
+ASSAY_ENUM(CheckSeverity, none, low, medium, high, critical)
 /// FAIL is high, and critical where the node must leave service; ERROR and INCONCLUSIVE are medium, WARN is low.
 CheckSeverity severity_of(Outcome outcome, Action action);
 
-enum class Cause : std::uint8_t {
-    none,
-    // the node: FAIL
-    below_limit,
-    above_limit,
-    slower_than_siblings,
-    wrong_result,
-    corrupted,
-    slowed_down,
-    part_missing,
-    link_narrow,
-    links_missing,
-    module_missing,
-    link_slow,
-    memory_uncorrected,
-    row_broken,
-    overheated,
-    // the node: WARN
-    near_limit,
-    throttled,
-    slowing_down,
-    memory_corrected,
-    packets_resent,
-    port_slow,
-    counter_rose,
-    slot_narrow,
-    channels_empty,
-    // how it is set up: INCONCLUSIVE
-    device_shared,
-    device_capped,
-    device_divided,
-    driver_silent,
-    quota,
-    ecc_off,
-    clock_held,
-    setup_differs,
-    other_load,
-    // not decided: INCONCLUSIVE
-    nothing_measured,
-    no_limits,
-    not_measured,
-    not_applicable,
-    no_datasheet,
-    no_siblings,
-    no_value,
-    no_telemetry,
-    not_verified,
-    wrong_unit,
-    executed_on_cpu,
-    limit_expired,
-    too_few_replicas,
-    undecided,
-    unsettled,
-    unstable,
-    disturbed,
-    soak_short,
-    not_compared,
-    neighbours,
-    // nothing can be said: ERROR
-    case_failed,
-    case_crashed,
-    case_timed_out,
-    not_started,
-    interrupted,
-    // accepted
-    waived,
-    waiver_unused,
-};
-std::string_view to_string(Cause cause);
-bool from_text(std::string_view text, Cause& out);
-std::string_view expected_text(Cause cause);
+ASSAY_ENUM(Cause, none,
+           // the node: FAIL
+           below_limit, above_limit, slower_than_siblings, wrong_result, corrupted, slowed_down,
+           part_missing, link_narrow, links_missing, module_missing, link_slow, memory_uncorrected,
+           row_broken, overheated,
+           // the node: WARN
+           near_limit, throttled, slowing_down, memory_corrected, packets_resent, port_slow,
+           counter_rose, slot_narrow, channels_empty,
+           // how it is set up: INCONCLUSIVE
+           device_shared, device_capped, device_divided, driver_silent, quota, ecc_off, clock_held,
+           setup_differs, other_load,
+           // not decided: INCONCLUSIVE
+           nothing_measured, no_limits, not_measured, not_applicable, no_datasheet, no_siblings,
+           no_value, no_telemetry, not_verified, wrong_unit, executed_on_cpu, limit_expired,
+           too_few_replicas, undecided, unsettled, unstable, disturbed, soak_short, not_compared,
+           neighbours,
+           // nothing can be said: ERROR
+           case_failed, case_crashed, case_timed_out, not_started, interrupted,
+           // accepted
+           waived, waiver_unused)
+inline std::string_view expected_text(Cause /*any*/) {
+    return "a cause code, as `assay check` shows them";
+}
 inline constexpr Cause last_cause = Cause::waiver_unused;
 
 struct CauseMeaning {

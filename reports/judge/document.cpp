@@ -36,9 +36,6 @@ Shown number(const std::optional<double>& value, const std::string& unit, std::s
     if (!value || !std::isfinite(*value)) return {};
     return {.text = std::move(text), .number = value, .unit = unit};
 }
-Shown count(std::size_t value) {
-    return number(static_cast<double>(value), unit_count, std::to_string(value));
-}
 Shown share(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? number(value, unit_share, human_percent(*value))
                                           : Shown{};
@@ -174,8 +171,8 @@ private:
                                                      : static_cast<double>(node.ran) /
                                                            static_cast<double>(node.required),
                                   unit_share, say<text::judge::of>(node.ran, node.required)),
-                           count(node.runs.size()),
-                           count(node.not_judged),
+                           count_cell(node.runs.size()),
+                           count_cell(node.not_judged),
                            {.text = newest_of(node)}},
                  .tags = {.outcomes = {std::string{to_string(node.outcome)}}}});
         return table;
@@ -312,7 +309,7 @@ private:
                 fleet.detail = say<text::judge::of>(*check.beside.slower, *check.beside.nodes);
             cells.push_back(std::move(fleet));
             cells.push_back(share(check.beside.of_contract));
-            cells.push_back(check.replicas == 0 ? Shown{} : count(check.replicas));
+            cells.push_back(check.replicas == 0 ? Shown{} : count_cell(check.replicas));
             cells.push_back(probability(check.p_pass));
             cells.push_back(probability(check.p_fail));
         } else {

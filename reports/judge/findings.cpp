@@ -2,6 +2,7 @@
 //
 // What is found on a node beside its limits: parts, set-up, heat, errors, soaks.
 
+#include "base/utc.hpp"
 #include "judge/match.hpp"
 #include "judge/node.hpp"
 #include "judge/parts.hpp"
@@ -157,7 +158,7 @@ void NodeJudge::check_telemetry(Context& context) const {
 void NodeJudge::waive(Context& context) const {
     for (std::uint32_t i = 0; i < limits_.waivers.size(); ++i) {
         const auto& waiver = limits_.waivers[i];
-        if (is_expired(waiver.expires, now_)) continue;
+        if (is_over(waiver.expires, now_)) continue;
         if (!waiver.machine.empty() && !is_serial_of(context.machine, waiver.machine)) continue;
         for (auto& check : context.node.checks) {
             if (check.waiver) continue;

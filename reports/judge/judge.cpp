@@ -12,9 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
 #include <future>
 #include <map>
 #include <set>
@@ -24,11 +21,6 @@
 
 namespace assay::report {
 namespace {
-
-double seconds_now() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(now).count();
-}
 
 /// The runs of each machine in each campaign, the oldest first, from the last recorded repair on.
 Result<std::vector<Node>> nodes_of(const Collection& collection, const std::string& campaign) {
@@ -128,18 +120,6 @@ Outcome worst_of(const Judgement& all) {
 
 } // namespace
 
-namespace {
-constexpr std::array part_choices{"all", "host", "devices"};
-}
-std::string_view to_string(PartChoice choice) {
-    return part_choices.at(static_cast<std::size_t>(choice));
-}
-bool from_text(std::string_view text, PartChoice& out) {
-    const auto* const found = std::ranges::find(part_choices, text);
-    if (found != part_choices.end()) out = static_cast<PartChoice>(found - part_choices.begin());
-    return found != part_choices.end();
-}
-
 CollectOptions collecting_for(const Limits& limits, CollectOptions options) {
     options.metrics.emplace_back("primary");
     for (const auto& limit : limits.limits)
@@ -149,19 +129,15 @@ CollectOptions collecting_for(const Limits& limits, CollectOptions options) {
 }
 
 Result<Judgement> judge(Collection collection, Limits limits, const JudgeOptions& options) {
-    if (auto done = apply_filters(collection, options.filter); !done)
-        return tl::unexpected{done.error()};
+    ASSAY_TRY(apply_filters(collection, options.filter));
     for (const auto& expectation : limits.expect)
-        for (const auto& text : expectation.expect)
-            if (const auto known = record::unmet({}, text); !known)
-                return tl::unexpected{known.error()};
-    auto nodes = nodes_of(collection, options.campaign);
-    if (!nodes) return tl::unexpected{nodes.error()};
+        for (const auto& text : expectation.expect) ASSAY_TRY(record::unmet({}, text));
+    ASSAY_TRY(auto nodes, nodes_of(collection, options.campaign));
     Judgement all{.collection = std::move(collection),
                   .limits = std::move(limits),
                   .levels = options.levels,
                   .part = options.part,
-                  .nodes = std::move(*nodes),
+                  .nodes = std::move(nodes),
                   .filter = options.filter,
                   .campaign = options.campaign};
     const auto first = firsts_of(all.collection);

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "judge/causes.hpp"
 #include "judge/limits.hpp"
 #include "population/acceptance.hpp"
@@ -78,9 +79,7 @@ struct Node {
 };
 
 /// What is judged of a node.
-enum class PartChoice : std::uint8_t { all, host, devices };
-std::string_view to_string(PartChoice choice); ///< "host"
-bool from_text(std::string_view text, PartChoice& out);
+ASSAY_ENUM(PartChoice, all, host, devices)
 
 struct Judgement {
     Collection collection;

@@ -21,7 +21,6 @@
 namespace assay::report {
 namespace {
 
-constexpr std::array kinds{"spec", "fleet", "contract"};
 constexpr std::string_view of_limit = "limit:";
 constexpr std::string_view of_sheet = "datasheet:";
 
@@ -96,22 +95,8 @@ bool is_day(const std::string& text) { return text.empty() || seconds_of(text).h
 
 } // namespace
 
-bool is_expired(const std::string& expires, double now) {
-    constexpr double day = 86400; // seconds
-    const auto last = seconds_of(expires);
-    return last && now >= *last + day;
-}
-
 std::string_view sheet_of(const Limit& limit) { return after(of_sheet, limit.share_of); }
 std::string_view base_of(const Limit& limit) { return after(of_limit, limit.share_of); }
-
-std::string_view to_string(LimitKind kind) { return kinds.at(static_cast<std::size_t>(kind)); }
-bool from_text(std::string_view text, LimitKind& out) {
-    const auto* const found = std::ranges::find(kinds, text);
-    if (found != kinds.end()) out = static_cast<LimitKind>(found - kinds.begin());
-    return found != kinds.end();
-}
-std::string_view expected_text(LimitKind /*kind*/) { return "spec, fleet or contract"; }
 
 json::Value encode_value(const Selector& selector) {
     json::Value object = json::Value::object();
@@ -180,11 +165,9 @@ void check_waivers(const json::Object& root, const LimitsFile& file) {
 Result<LimitsFile> parse_limits(std::string_view text, const std::string& source) {
     static const auto schema = json::read_file(layout().share / "schema" / "limit.json");
     if (!schema) return tl::unexpected{schema.error()};
-    const auto value = json::parse(text, source);
-    if (!value) return tl::unexpected{value.error()};
-    if (auto checked = json::check_schema(*value, *schema, source); !checked)
-        return tl::unexpected{std::move(checked).error()};
-    json::Document document{*value, source};
+    ASSAY_TRY(const auto value, json::parse(text, source));
+    ASSAY_TRY(json::check_schema(value, *schema, source));
+    json::Document document{value, source};
     const auto root = document.root();
     LimitsFile file;
     json::decode(root, file);
@@ -192,14 +175,13 @@ Result<LimitsFile> parse_limits(std::string_view text, const std::string& source
     if (root.has("waivers")) check_waivers(root, file);
     if (const auto twice = expected_twice(file); !twice.empty())
         return fail(fmt::format("{}: expect: {}", source, twice));
-    if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
+    ASSAY_TRY(document.result());
     return file;
 }
 
 Result<LimitsFile> read_limits(const std::filesystem::path& path) {
-    const auto text = read_whole(path, json::Limits{}.bytes);
-    if (!text) return tl::unexpected{text.error()};
-    return parse_limits(*text, plain(path.string()));
+    ASSAY_TRY(const auto text, read_whole(path, json::Limits{}.bytes));
+    return parse_limits(text, plain(path.string()));
 }
 
 Result<Limits> layered(std::vector<LimitsFile> files) {

@@ -5,11 +5,11 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "json/codec.hpp"
 #include "judge/causes.hpp"
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -21,10 +21,7 @@
 namespace assay::report {
 
 /// What a bound is derived from.
-enum class LimitKind : std::uint8_t { spec, fleet, contract };
-std::string_view to_string(LimitKind kind);
-bool from_text(std::string_view text, LimitKind& out);
-std::string_view expected_text(LimitKind kind);
+ASSAY_ENUM(LimitKind, spec, fleet, contract)
 
 /// Patterns by key; a pattern is alternatives with * and ?: "NVIDIA H200*|NVIDIA H100*". Empty admits everything.
 struct Selector : std::map<std::string, std::string, std::less<>> {
@@ -95,9 +92,6 @@ struct Expectation {
     std::vector<std::string> expect;
 };
 
-/// Is `now` (seconds since 1970) after the last day on which it holds? Without a date it never expires.
-bool is_expired(const std::string& expires, double now);
-
 /// The benchmark of "datasheet:BENCHMARK", the limit of "limit:ID"; empty for other shares.
 std::string_view sheet_of(const Limit& limit);
 std::string_view base_of(const Limit& limit);
@@ -152,91 +146,17 @@ Result<std::filesystem::path> find_limits(const std::string& name);
 /// As JSON of the same schema.
 json::Value to_json(const LimitsFile& file);
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Components> auto& spread) {
-    visit("replica", spread.replica);
-    visit("run", spread.run);
-    visit("day", spread.day);
-    visit("device", spread.device);
-    visit("node", spread.node);
-    visit("degrees", spread.degrees);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<ErrorRates> auto& errors) {
-    visit("false_reject", errors.false_reject);
-    visit("false_accept", errors.false_accept);
-    visit("slowdown", errors.slowdown);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Limit> auto& limit) {
-    visit("id", limit.id);
-    visit("title", limit.title);
-    visit("title_zh", limit.title_zh);
-    visit("kind", limit.kind);
-    visit("machine", limit.machine);
-    visit("case", limit.cases);
-    visit("metric", limit.metric);
-    visit("unit", limit.unit);
-    visit("at_least", limit.at_least);
-    visit("at_most", limit.at_most);
-    visit("warn_at_least", limit.warn_at_least);
-    visit("warn_at_most", limit.warn_at_most);
-    visit("share_of", limit.share_of);
-    visit("per_unit", limit.per_unit);
-    visit("optional", limit.optional);
-    visit("action", limit.action);
-    visit("source", limit.source);
-    visit("measured_on", limit.measured_on);
-    visit("samples", limit.samples);
-    visit("center", limit.center);
-    visit("spread", limit.spread);
-    visit("errors", limit.errors);
-    visit("date", limit.date);
-    visit("author", limit.author);
-    visit("expires", limit.expires);
-    visit("note", limit.note);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Expectation> auto& expectation) {
-    visit("machine", expectation.machine);
-    visit("expect", expectation.expect);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Waiver> auto& waiver) {
-    visit("limit", waiver.limit);
-    visit("cause", waiver.cause);
-    visit("machine", waiver.machine);
-    visit("owner", waiver.owner);
-    visit("reason", waiver.reason);
-    visit("expires", waiver.expires);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<LimitsFile> auto& file) {
-    visit("schema", file.schema);
-    visit("name", file.name);
-    visit("description", file.description);
-    visit("date", file.date);
-    visit("author", file.author);
-    visit("expires", file.expires);
-    visit("sources", file.sources);
-    visit("expect", file.expect);
-    visit("limits", file.limits);
-    visit("waivers", file.waivers);
-}
+ASSAY_FIELDS(Components, replica, run, day, device, node, degrees)
+ASSAY_FIELDS(ErrorRates, false_reject, false_accept, slowdown)
+ASSAY_FIELDS(Limit, id, title, title_zh, kind, machine, (record.cases, "case"), metric, unit,
+             at_least, at_most, warn_at_least, warn_at_most, share_of, per_unit, optional, action,
+             source, measured_on, samples, center, spread, errors, date, author, expires, note)
+ASSAY_FIELDS(Expectation, machine, expect)
+ASSAY_FIELDS(Waiver, limit, cause, machine, owner, reason, expires)
+ASSAY_FIELDS(LimitsFile, schema, name, description, date, author, expires, sources, expect, limits,
+             waivers)
+
+template <OneOf<Components, ErrorRates, Limit, Expectation, Waiver, LimitsFile> T>
+void json_lenient(const T&);
 
 } // namespace assay::report
-
-namespace assay::json {
-template <>
-inline constexpr bool is_lenient<report::Components> = true;
-template <>
-inline constexpr bool is_lenient<report::ErrorRates> = true;
-template <>
-inline constexpr bool is_lenient<report::Limit> = true;
-template <>
-inline constexpr bool is_lenient<report::Expectation> = true;
-template <>
-inline constexpr bool is_lenient<report::Waiver> = true;
-template <>
-inline constexpr bool is_lenient<report::LimitsFile> = true;
-} // namespace assay::json

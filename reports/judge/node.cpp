@@ -301,7 +301,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
         }))
         return say(Cause::wrong_result);
     if (is_executed_on_cpu(series)) return say(Cause::executed_on_cpu);
-    if (is_expired(limit.expires, now_)) return say(Cause::limit_expired);
+    if (is_over(limit.expires, now_)) return say(Cause::limit_expired);
     if (!limit.unit.empty() && limit.unit != series.unit) return say(Cause::wrong_unit);
     if (!check.value) return say(why_nothing(item));
     const auto all_of_values = [&](const auto& holds) {

@@ -21,23 +21,6 @@ using namespace document;
 
 constexpr std::size_t most_listed = 8; // problems, replaced limits
 
-Cell number_of(std::size_t value) {
-    return {
-        .text = std::to_string(value), .number = static_cast<double>(value), .unit = unit_count};
-}
-
-std::string kind_in_words(LimitKind kind) {
-    switch (kind) {
-    case LimitKind::spec:
-        return say<text::judge::kind_spec>();
-    case LimitKind::fleet:
-        return say<text::judge::kind_fleet>();
-    case LimitKind::contract:
-        break;
-    }
-    return say<text::judge::kind_contract>();
-}
-
 void add_waivers(const Judgement& judgement, std::vector<Section>& sections) {
     const auto& waivers = judgement.limits.waivers;
     if (waivers.empty()) return;
@@ -64,8 +47,8 @@ void add_waivers(const Judgement& judgement, std::vector<Section>& sections) {
                        {.text = plain(waiver.owner, 100)},
                        {.text = plain(waiver.reason, 300)},
                        {.text = plain(waiver.expires, 40)},
-                       number_of(used[i]),
-                       number_of(passes[i])}});
+                       count_cell(used[i]),
+                       count_cell(passes[i])}});
     }
     sections.push_back({.title = say<text::judge::waivers>(), .blocks = {std::move(table)}});
 }
@@ -93,7 +76,7 @@ void add_limits(const Judgement& judgement, std::vector<Section>& sections) {
         table.rows.push_back({.cells = {{.text = plain(limit.id, 200)},
                                         {.text = kind_in_words(limit.kind)},
                                         {.text = plain(limit.source, 300)},
-                                        limit.samples ? number_of(*limit.samples) : Cell{},
+                                        limit.samples ? count_cell(*limit.samples) : Cell{},
                                         {.text = plain(limit.file, 200)},
                                         {.text = plain(limit.expires, 40)}}});
     }

@@ -15,7 +15,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -360,6 +359,10 @@ Answer answer_of(const Judgement& judgement) {
         answer.worst = say<text::judge::worst>(found);
     }
     return answer;
+}
+
+std::string kind_in_words(LimitKind kind) {
+    return std::string{find_text("limit_kind", to_string(kind)).value_or("")};
 }
 
 } // namespace assay::report

@@ -73,4 +73,6 @@ Answer answer_of(const Judgement& judgement);
 /// each. None where the verdict is on all that there is, by the limits as they are.
 std::vector<std::string> scope_of(const Judgement& judgement);
 
+std::string kind_in_words(LimitKind kind);
+
 } // namespace assay::report

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "language/entry.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +17,8 @@
 
 namespace assay::report {
 
-enum class Language : std::uint8_t { en, zh };
+ASSAY_ENUM(Language, en, zh)
 /// "en", "zh".
-std::string_view to_string(Language language);
-std::optional<Language> language_from(std::string_view name);
 
 /// Of the whole program, from here on; English until then. Not while other threads say something.
 void use_language(Language language);

@@ -2,21 +2,19 @@
 
 #include "limits/derive.hpp"
 
+#include "base/utc.hpp"
 #include "judge/match.hpp"
 #include "record/metrics.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 #include "store/keys.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace assay::report {
@@ -40,24 +38,15 @@ std::optional<double> deviation(const VarianceEstimate& part) {
     return known(part) > 0 ? std::optional{std::sqrt(part.variance)} : std::nullopt;
 }
 
-std::string day_text(double seconds) {
-    const std::chrono::sys_seconds time{
-        std::chrono::seconds{static_cast<std::int64_t>(std::floor(seconds))}};
-    return fmt::format("{:%Y-%m-%d}", time);
-}
-
 class Deriving {
 public:
     Deriving(const Collection& collection, const DeriveOptions& options)
-        : all_{collection}, options_{options},
-          now_{options.now.value_or(
-              std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-                  .count())} {}
+        : all_{collection}, options_{options}, now_{options.now ? *options.now : seconds_now()} {}
 
     Result<Derivation> take() {
         out_.rule = options_.rule;
         out_.problems = all_.problems;
-        if (auto sorted = sort(); !sorted) return tl::unexpected{std::move(sorted).error()};
+        ASSAY_TRY(sort());
         std::map<std::string, std::vector<Level>> groups;
         std::map<std::string, std::size_t> most;
         for (const auto& [key, item] : items_) {
@@ -85,10 +74,10 @@ public:
         out_.file.name = options_.name;
         out_.file.description =
             fmt::format("derived from {} runs of {} nodes", out_.runs, out_.nodes);
-        out_.file.date = day_text(now_);
+        out_.file.date = utc_of(now_).substr(0, 10);
         out_.file.author = options_.author;
         constexpr double seconds_a_day = 86400;
-        out_.file.expires = day_text(now_ + (options_.valid_days * seconds_a_day));
+        out_.file.expires = utc_of(now_ + (options_.valid_days * seconds_a_day)).substr(0, 10);
         for (const auto& derived : out_.limits) out_.file.limits.push_back(derived.limit);
         return std::move(out_);
     }
@@ -108,16 +97,14 @@ private:
     Result<void> sort() {
         std::optional<Key> key;
         if (options_.by != "device") {
-            auto made = make_key(all_, options_.by);
-            if (!made) return tl::unexpected{made.error()};
-            key = std::move(*made);
+            ASSAY_TRY(auto made, make_key(all_, options_.by));
+            key = std::move(made);
         }
-        const auto filters = make_filters(all_, options_.filter);
-        if (!filters) return tl::unexpected{filters.error()};
+        ASSAY_TRY(const auto filters, make_filters(all_, options_.filter));
         for (const auto& seen : all_.observations) {
             const auto& series = all_.series[seen.series];
             if (!is_of_a_level(seen, series) ||
-                std::ranges::any_of(*filters, [&](const auto& f) { return !f.admits(seen); }))
+                std::ranges::any_of(filters, [&](const auto& f) { return !f.admits(seen); }))
                 continue;
             const bool ours = record::find_metric(series.metric) != nullptr;
             if (!ours) {

@@ -35,10 +35,6 @@ Cell share(double value) {
     if (!std::isfinite(value)) return {};
     return {.text = human_percent(value), .number = value, .unit = unit_share};
 }
-Cell count(std::size_t value) {
-    return {
-        .text = std::to_string(value), .number = static_cast<double>(value), .unit = unit_count};
-}
 
 double bound_of(const Limit& limit) { return limit.at_least ? *limit.at_least : *limit.at_most; }
 
@@ -65,7 +61,7 @@ Table bounds_of(const Derivation& derivation) {
                                               human_percent(std::abs(1 - bound / *limit.center))),
                         .number = bound,
                         .unit = limit.unit},
-                       count(*limit.samples)},
+                       count_cell(*limit.samples)},
              .group = derived.group});
     }
     return table;
@@ -140,6 +136,8 @@ struct Delivery {
     double vendor; ///< risk
     double refused;
 };
+ASSAY_FIELDS(Delivery, nodes, allowed, (record.vendor, "vendor_risk"),
+             (record.refused, "refused_from"))
 std::vector<Delivery> deliveries_of(const Derivation& derivation) {
     std::vector<Delivery> all;
     for (const auto nodes : std::set<std::size_t>{derivation.nodes, 10, 100, 1000}) {
@@ -160,9 +158,22 @@ Table plan_of(const Derivation& derivation) {
                             {.title = say<text::limits::refused_from>(), .numeric = true}},
                 .sheet = say<text::limits::plan_title>()};
     for (const auto& one : deliveries_of(derivation))
-        table.rows.push_back({.cells = {count(one.nodes), count(one.allowed), share(one.vendor),
-                                        share(one.refused)}});
+        table.rows.push_back({.cells = {count_cell(one.nodes), count_cell(one.allowed),
+                                        share(one.vendor), share(one.refused)}});
     return table;
+}
+
+struct Soak {
+    double ratio;
+    stats::ReliabilityPlan plan;
+};
+ASSAY_FIELDS(Soak, ratio, (record.plan.allowed, "allowed"), (record.plan.length, "length"))
+std::vector<Soak> soaks() {
+    std::vector<Soak> all;
+    for (const double ratio : ratios)
+        if (const auto plan = stats::reliability_plan(ratio, soak_risk, soak_risk))
+            all.push_back({ratio, *plan});
+    return all;
 }
 
 Table lengths() {
@@ -170,16 +181,26 @@ Table lengths() {
                             {.title = say<text::limits::may_fail>(), .numeric = true},
                             {.title = say<text::limits::length>(), .numeric = true}},
                 .sheet = say<text::limits::length_title>()};
-    for (const double ratio : ratios)
-        if (const auto plan = stats::reliability_plan(ratio, soak_risk, soak_risk))
-            table.rows.push_back(
-                {.cells = {
-                     {.text = fmt::format("{:g}", ratio), .number = ratio, .unit = unit_ratio},
-                     count(plan->allowed),
-                     {.text = fmt::format("{:.2f}", plan->length),
-                      .number = plan->length,
-                      .unit = unit_ratio}}});
+    for (const auto& [ratio, plan] : soaks())
+        table.rows.push_back(
+            {.cells = {{.text = fmt::format("{:g}", ratio), .number = ratio, .unit = unit_ratio},
+                       count_cell(plan.allowed),
+                       {.text = fmt::format("{:.2f}", plan.length),
+                        .number = plan.length,
+                        .unit = unit_ratio}}});
     return table;
+}
+
+struct Look {
+    std::size_t replicas;
+    double slowdown;
+};
+ASSAY_FIELDS(Look, replicas, slowdown)
+std::vector<Look> looks_of(const DerivedLimit& derived) {
+    std::vector<Look> looks;
+    for (std::size_t i = 0; i < derived.by_replicas.size(); ++i)
+        looks.push_back({stats::fail_looks.at(i), derived.by_replicas.at(i)});
+    return looks;
 }
 
 /// What a node that is slower by 5% in one item meets.
@@ -257,45 +278,18 @@ Document make_document(const Derivation& derivation) {
     return document;
 }
 
+ASSAY_FIELDS(DerivedLimit, (record.limit.id, "limit"), group, left_out, without_distribution,
+             slowdown, (looks_of(record), "by_replicas"),
+             (stats::fleet_false_accept(record.bounds, slowdown_asked),
+              "false_accept_at_5_percent"))
+ASSAY_FIELDS(Derivation, nodes, runs, items, (record.rule.accuse, "false_reject"),
+             (record.rule.power, "power"),
+             (passes_when_all_slow(record), "false_accept_at_5_percent_in_all"), limits,
+             (deliveries_of(record), "deliveries"), (soaks(), "soaks"), too_few,
+             (record.problems.size(), "problems"))
+
 std::string to_json(const Derivation& derivation) {
-    json::Value items = json::Value::array();
-    for (const auto& derived : derivation.limits) {
-        json::Value by_replicas = json::Value::array();
-        for (std::size_t i = 0; i < derived.by_replicas.size(); ++i)
-            by_replicas.push_back({{"replicas", stats::fail_looks.at(i)},
-                                   {"slowdown", json::encode(derived.by_replicas.at(i))}});
-        items.push_back({{"limit", derived.limit.id},
-                         {"group", derived.group},
-                         {"left_out", derived.left_out},
-                         {"without_distribution", derived.without_distribution},
-                         {"slowdown", json::encode(derived.slowdown)},
-                         {"by_replicas", by_replicas},
-                         {"false_accept_at_5_percent", json::encode(stats::fleet_false_accept(
-                                                           derived.bounds, slowdown_asked))}});
-    }
-    json::Value deliveries = json::Value::array();
-    for (const auto& one : deliveries_of(derivation))
-        deliveries.push_back({{"nodes", one.nodes},
-                              {"allowed", one.allowed},
-                              {"vendor_risk", one.vendor},
-                              {"refused_from", one.refused}});
-    json::Value soaks = json::Value::array();
-    for (const double ratio : ratios)
-        if (const auto plan = stats::reliability_plan(ratio, soak_risk, soak_risk))
-            soaks.push_back(
-                {{"ratio", ratio}, {"allowed", plan->allowed}, {"length", plan->length}});
-    return json::to_text(
-        {{"nodes", derivation.nodes},
-         {"runs", derivation.runs},
-         {"items", derivation.items},
-         {"false_reject", derivation.rule.accuse},
-         {"power", derivation.rule.power},
-         {"false_accept_at_5_percent_in_all", json::encode(passes_when_all_slow(derivation))},
-         {"limits", items},
-         {"deliveries", deliveries},
-         {"soaks", soaks},
-         {"too_few", derivation.too_few},
-         {"problems", derivation.problems.size()}});
+    return json::to_text(json::encode(derivation));
 }
 
 } // namespace assay::report

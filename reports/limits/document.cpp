@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "base/utc.hpp"
 #include "document/lint.hpp"
 #include "judge/words.hpp"
 #include "language/language.hpp"
@@ -19,18 +20,6 @@ namespace {
 using namespace document;
 using record::human;
 using record::human_percent;
-
-std::string kind_in_words(LimitKind kind) {
-    switch (kind) {
-    case LimitKind::fleet:
-        return say<text::limits::kind_fleet>();
-    case LimitKind::contract:
-        return say<text::limits::kind_contract>();
-    case LimitKind::spec:
-        break;
-    }
-    return say<text::limits::kind_spec>();
-}
 
 std::string value_in_words(const Limit& limit, double bound) {
     if (limit.share_of.empty()) return human(bound, limit.unit);
@@ -116,7 +105,8 @@ Table waivers_of(const Effective& effective) {
                             {.title = say<text::limits::expires>()},
                             {.title = say<text::limits::reason>()}},
                 .sheet = say<text::limits::waivers>()};
-    for (const auto& [waiver, expired] : effective.waivers)
+    for (const auto& waiver : effective.waivers) {
+        const bool expired = is_over(waiver.expires, effective.now);
         table.rows.push_back(
             {.cells = {{.text = plain(waiver.limit.empty() ? waiver.cause : waiver.limit)},
                        {.text = waiver.machine.empty() ? say<text::limits::all_machines>()
@@ -126,6 +116,7 @@ Table waivers_of(const Effective& effective) {
                                         : plain(waiver.expires),
                         .tone = expired ? Tone::bad : Tone::plain},
                        {.text = plain(waiver.reason)}}});
+    }
     return table;
 }
 
@@ -177,9 +168,9 @@ std::string to_json(const Effective& effective) {
         limits.push_back(std::move(one));
     }
     json::Value waivers = json::Value::array();
-    for (const auto& [waiver, expired] : effective.waivers) {
+    for (const auto& waiver : effective.waivers) {
         auto one = json::encode(waiver);
-        one["expired"] = expired;
+        one["expired"] = is_over(waiver.expires, effective.now);
         waivers.push_back(std::move(one));
     }
     return json::to_text({{"files", effective.names},
@@ -190,40 +181,22 @@ std::string to_json(const Effective& effective) {
 
 // --- lint -----------------------------------------------------------------------------------------------
 
-namespace {
-
-std::vector<LintRow> rows_of(const std::vector<LintFinding>& findings) {
-    std::vector<LintRow> rows;
-    for (const auto& one : findings)
-        rows.push_back({.code = to_string(one.code),
-                        .severity = one.severity,
-                        .file = one.file,
-                        .about = one.limit,
-                        .what = one.what,
-                        .instead = one.instead});
-    return rows;
+Document make_document(const std::vector<LintRow>& findings, const std::vector<std::string>& files,
+                       std::size_t limits) {
+    return lint_document(
+        say<text::limits::kicker>(), say<text::limits::lint_title>(list_of(files, 3)),
+        say_count<text::limits::limits_of>(limits),
+        say<text::limits::lint_found>(say_count<text::limits::findings>(findings.size()),
+                                      serious_of(findings)),
+        files, findings);
 }
 
-} // namespace
-
-Document make_document(const std::vector<LintFinding>& findings,
-                       const std::vector<std::string>& files, std::size_t limits) {
-    const auto rows = rows_of(findings);
-    return lint_document(say<text::limits::kicker>(),
-                         say<text::limits::lint_title>(list_of(files, 3)),
-                         say_count<text::limits::limits_of>(limits),
-                         say<text::limits::lint_found>(
-                             say_count<text::limits::findings>(rows.size()), serious_of(rows)),
-                         files, rows);
-}
-
-std::string to_json(const std::vector<LintFinding>& findings, const std::vector<std::string>& files,
+std::string to_json(const std::vector<LintRow>& findings, const std::vector<std::string>& files,
                     std::size_t limits) {
-    const auto rows = rows_of(findings);
     return json::to_text({{"files", files},
                           {"limits", limits},
-                          {"serious", serious_of(rows)},
-                          {"findings", lint_rows(rows, "limit", false)}});
+                          {"serious", serious_of(findings)},
+                          {"findings", lint_rows(findings, "limit", false)}});
 }
 
 } // namespace assay::report

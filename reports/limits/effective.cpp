@@ -17,12 +17,6 @@
 namespace assay::report {
 namespace {
 
-bool is_over(const std::string& day, double now) {
-    constexpr double seconds_a_day = 86400;
-    const auto seconds = seconds_of(day);
-    return seconds && now >= *seconds + seconds_a_day;
-}
-
 std::string words_of(const record::Machine& machine) {
     const auto& name = machine.instance.empty() || machine.instance == "unknown" ? machine.cpu_model
                                                                                  : machine.instance;
@@ -83,7 +77,8 @@ Result<Effective> effective(const Limits& limits, const Collection* run, double 
                   .machine = "",
                   .all = limits.limits.size(),
                   .limits = {},
-                  .waivers = {}};
+                  .waivers = {},
+                  .now = now};
     const record::Machine* machine = nullptr;
     if (run != nullptr) {
         std::set<std::string> ids;
@@ -109,7 +104,7 @@ Result<Effective> effective(const Limits& limits, const Collection* run, double 
             std::ranges::any_of(machine->identity.serials, [&](const record::Serial& serial) {
                 return serial.text == waiver.machine || serial.keyed == waiver.machine;
             }))
-            out.waivers.push_back({.waiver = waiver, .expired = is_over(waiver.expires, now)});
+            out.waivers.push_back(waiver);
     return out;
 }
 

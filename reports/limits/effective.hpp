@@ -25,16 +25,13 @@ struct EffectiveLimit {
     std::optional<double> high;
     std::string unit;
 };
-struct EffectiveWaiver {
-    Waiver waiver;
-    bool expired = false;
-};
 struct Effective {
     std::vector<std::string> names; ///< of the files, in order
     std::string machine;            ///< in words; empty for every machine
     std::size_t all = 0;            ///< limits in force, of any machine
     std::vector<EffectiveLimit> limits;
-    std::vector<EffectiveWaiver> waivers;
+    std::vector<Waiver> waivers;
+    double now = 0; ///< seconds since 1970
 };
 
 /// `run`: of one machine; fails where there are several. `now`: seconds since 1970.
@@ -44,9 +41,9 @@ document::Document make_document(const Effective& effective);
 std::string to_json(const Effective& effective);
 
 /// Of lint, whose `files` were looked at.
-document::Document make_document(const std::vector<LintFinding>& findings,
+document::Document make_document(const std::vector<document::LintRow>& findings,
                                  const std::vector<std::string>& files, std::size_t limits);
-std::string to_json(const std::vector<LintFinding>& findings, const std::vector<std::string>& files,
-                    std::size_t limits);
+std::string to_json(const std::vector<document::LintRow>& findings,
+                    const std::vector<std::string>& files, std::size_t limits);
 
 } // namespace assay::report

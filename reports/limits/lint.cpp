@@ -13,9 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -25,12 +22,8 @@
 namespace assay::report {
 namespace {
 
+using document::LintRow;
 using document::Severity;
-
-constexpr std::array codes{"unreadable",      "unit_missing",   "unit_slip",         "above_peak",
-                           "below_half",      "reached_by_all", "neighbours_differ", "gates_differ",
-                           "stacked",         "odd_share",      "precision_differs", "other_chip",
-                           "matches_nothing", "expired",        "waiver_expired"};
 
 /// Rounding of data sheets.
 constexpr double above = 1.005;
@@ -86,10 +79,7 @@ std::vector<std::string> known_benchmarks() {
 class Linter {
 public:
     Linter(const std::vector<NamedLimits>& files, const LintOptions& options)
-        : files_{files}, options_{options},
-          now_{options.now.value_or(
-              std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-                  .count())} {
+        : files_{files}, options_{options}, now_{options.now ? *options.now : seconds_now()} {
         for (const auto& file : files)
             for (const auto& limit : file.limits.limits) {
                 by_id_.try_emplace(limit.id, &limit);
@@ -97,7 +87,7 @@ public:
             }
     }
 
-    std::vector<LintFinding> take() {
+    std::vector<LintRow> take() {
         for (const auto& file : files_) {
             file_ = &file;
             dates(file);
@@ -118,29 +108,24 @@ private:
                            limit.unit);
     }
 
-    void add(LintCode code, std::string what, std::string instead,
+    void add(std::string_view code, std::string what, std::string instead,
              Severity severity = Severity::serious) {
         found_.push_back({.code = code,
                           .severity = severity,
                           .file = file_->file,
-                          .limit = limit_ == nullptr ? std::string{} : plain(limit_->id),
+                          .about = limit_ == nullptr ? std::string{} : plain(limit_->id),
                           .what = std::move(what),
                           .instead = std::move(instead)});
     }
 
-    bool is_over(const std::string& day) const {
-        constexpr double seconds_a_day = 86400;
-        const auto seconds = seconds_of(day);
-        return seconds && now_ >= *seconds + seconds_a_day;
-    }
     void dates(const NamedLimits& file) {
         limit_ = nullptr;
-        if (is_over(file.limits.expires))
-            add(LintCode::expired, say<text::limits::file_expired>(plain(file.limits.expires)),
+        if (is_over(file.limits.expires, now_))
+            add("expired", say<text::limits::file_expired>(plain(file.limits.expires)),
                 say<text::limits::derive_anew>());
         for (const auto& waiver : file.limits.waivers)
-            if (is_over(waiver.expires))
-                add(LintCode::waiver_expired,
+            if (is_over(waiver.expires, now_))
+                add("waiver_expired",
                     say<text::limits::waiver_expired>(
                         plain(waiver.limit.empty() ? waiver.cause : waiver.limit),
                         plain(waiver.owner), plain(waiver.expires)),
@@ -148,8 +133,8 @@ private:
     }
 
     void one(const Limit& limit) {
-        if (limit.expires != file_->limits.expires && is_over(limit.expires))
-            add(LintCode::expired, say<text::limits::expired>(plain(limit.expires)),
+        if (limit.expires != file_->limits.expires && is_over(limit.expires, now_))
+            add("expired", say<text::limits::expired>(plain(limit.expires)),
                 say<text::limits::derive_anew>());
         const bool wrong_size = against_peaks(limit);
         if (!wrong_size && !reached_by_all(limit)) below_what_is_known(limit);
@@ -164,13 +149,13 @@ private:
     bool against_peaks(const Limit& limit) {
         if (limit.share_of == "siblings" &&
             (limit.at_least.value_or(0) > above || limit.at_most.value_or(1) < 1 / above)) {
-            add(LintCode::above_peak, say<text::limits::above_siblings>(bound_in_words(limit)),
+            add("above_peak", say<text::limits::above_siblings>(bound_in_words(limit)),
                 say<text::limits::at_most_all>());
             return true;
         }
         const bool of_sheet = limit.share_of == "datasheet" || !sheet_of(limit).empty();
         if (of_sheet && limit.at_least.value_or(0) > above) {
-            add(LintCode::above_peak, say<text::limits::above_datasheet>(bound_in_words(limit)),
+            add("above_peak", say<text::limits::above_datasheet>(bound_in_words(limit)),
                 say<text::limits::at_most_all>());
             return true;
         }
@@ -182,29 +167,21 @@ private:
             const auto most = record::human(peak.most, limit.unit);
             for (const double factor : {thousand, 1 / thousand})
                 if (share * factor >= likely_share && share * factor <= above) {
-                    add(LintCode::unit_slip,
+                    add("unit_slip",
                         say<text::limits::unit_slip>(bound_in_words(limit),
                                                      factor > 1 ? "1000" : "1/1000", peak.of, most),
                         say<text::limits::probably>(record::human(bound * factor, limit.unit)));
                     return true;
                 }
             if (share > above) {
-                add(LintCode::above_peak,
+                add("above_peak",
                     say<text::limits::above_peak>(bound_in_words(limit), peak.of, most),
                     say<text::limits::at_most_value>(most));
                 return true;
             }
             constexpr double nothing = 0.01;
-            if (share < nothing && peak.usual) {
-                add(LintCode::reached_by_all,
-                    say<text::limits::share_of_peak>(
-                        bound_in_words(limit), record::human_percent(bound / *peak.usual),
-                        record::human(*peak.usual, limit.unit), peak.of),
-                    say<text::limits::from_fleet>());
-                return true;
-            }
-            if (peak.usual && bound < half * *peak.usual) {
-                add(LintCode::below_half,
+            if (peak.usual && (share < nothing || bound < half * *peak.usual)) {
+                add(share < nothing ? "reached_by_all" : "below_half",
                     say<text::limits::share_of_peak>(
                         bound_in_words(limit), record::human_percent(bound / *peak.usual),
                         record::human(*peak.usual, limit.unit), peak.of),
@@ -217,7 +194,7 @@ private:
 
     bool reached_by_all(const Limit& limit) {
         if (limit.unit == "s" && limit.at_most && *limit.at_most > most_latency(limit)) {
-            add(LintCode::reached_by_all, say<text::limits::reached_by_all>(bound_in_words(limit)),
+            add("reached_by_all", say<text::limits::reached_by_all>(bound_in_words(limit)),
                 say<text::limits::from_fleet>());
             return true;
         }
@@ -227,7 +204,7 @@ private:
         if (limit.unit == "B/s" || limit.unit == "FLOP/s" || limit.unit == "OP/s") least = thousand;
         if (!limit.share_of.empty() || limit.unit == "1") least = 0.01;
         if (*bound > least) return false;
-        add(LintCode::reached_by_all, say<text::limits::reached_by_all>(bound_in_words(limit)),
+        add("reached_by_all", say<text::limits::reached_by_all>(bound_in_words(limit)),
             say<text::limits::from_fleet>());
         return true;
     }
@@ -242,7 +219,7 @@ private:
                 continue;
             const double center = *other->center;
             if (is_rate(limit) ? *bound >= half * center : *bound <= center / half) continue;
-            add(LintCode::below_half,
+            add("below_half",
                 say<text::limits::share_of_known>(
                     bound_in_words(limit), record::human_percent(*bound / center),
                     in_words(center, limit),
@@ -279,7 +256,7 @@ private:
         if (below.share_of.empty() && below.kind != LimitKind::fleet && below.cases != limit.cases)
             return;
         const double both = *bound_of(limit) * *bound_of(below);
-        add(LintCode::stacked,
+        add("stacked",
             say<text::limits::stacked>(bound_in_words(limit), plain(below.id),
                                        bound_in_words(below), in_words(both, below)),
             say<text::limits::one_tolerance>());
@@ -294,7 +271,7 @@ private:
             if (matches(pattern, std::string{name.parameter}) &&
                 named.contains(std::string{name.hardware}))
                 return;
-        add(LintCode::precision_differs,
+        add("precision_differs",
             say<text::limits::precision_differs>(fmt::format("{}", fmt::join(named, ", ")),
                                                  plain(pattern)),
             say<text::limits::set_precision>(*named.begin()));
@@ -310,8 +287,7 @@ private:
         if (meant.empty()) meant = pattern_of(limit.machine, "instance");
         if (meant.empty()) meant = pattern_of(limit.machine, "cpu");
         if (meant.empty()) return;
-        add(LintCode::other_chip,
-            say<text::limits::other_chip>(plain(limit.measured_on), plain(meant)),
+        add("other_chip", say<text::limits::other_chip>(plain(limit.measured_on), plain(meant)),
             say<text::limits::measure_there>(plain(meant)));
     }
 
@@ -325,7 +301,7 @@ private:
             const bool laxer = is_rate(limit) ? ratio < 1 : ratio > 1;
             if (!laxer) continue; // the other one has the finding
             if (other->machine == limit.machine && other->kind == limit.kind) {
-                add(LintCode::gates_differ,
+                add("gates_differ",
                     say<text::limits::gates_differ>(bound_in_words(limit), plain(other->id),
                                                     bound_in_words(*other), plain(other->file)),
                     say<text::limits::one_gate>(), Severity::serious);
@@ -334,7 +310,7 @@ private:
             const double by = is_rate(limit) ? 1 / ratio : ratio;
             if (by > apart && limit.share_of.empty() && is_same_question(limit, *other) &&
                 pattern_of(limit.machine, "mode") == pattern_of(other->machine, "mode")) {
-                add(LintCode::neighbours_differ,
+                add("neighbours_differ",
                     say<text::limits::neighbours_differ>(bound_in_words(limit), plain(other->id),
                                                          bound_in_words(*other),
                                                          fmt::format("{:.3g}", by)),
@@ -367,7 +343,7 @@ private:
             if (i >= usual && i < usual + most) continue;
             const auto& [limit, share] = all[i];
             limit_ = limit;
-            add(LintCode::odd_share,
+            add("odd_share",
                 say<text::limits::odd_share>(bound_in_words(*limit), record::human_percent(share),
                                              in_words(*limit->center, *limit),
                                              record::human_percent(all[usual].second)),
@@ -380,7 +356,7 @@ private:
     void nothing(std::string what, const std::string& pattern,
                  const std::vector<std::string>& known) {
         const auto near = nearest(pattern, known);
-        add(LintCode::matches_nothing, std::move(what),
+        add("matches_nothing", std::move(what),
             near.empty() ? say<text::limits::correct_pattern>(plain(pattern))
                          : say<text::limits::did_you_mean>(plain(near)),
             Severity::caution);
@@ -440,22 +416,20 @@ private:
     double now_;
     std::map<std::string, const Limit*, std::less<>> by_id_;
     std::map<std::string, std::vector<const Limit*>> alike_;
-    std::vector<LintFinding> found_;
+    std::vector<LintRow> found_;
     const NamedLimits* file_ = nullptr;
     const Limit* limit_ = nullptr;
 };
 
 } // namespace
 
-std::string_view to_string(LintCode code) { return codes.at(static_cast<std::size_t>(code)); }
-
-std::vector<LintFinding> lint(const std::vector<NamedLimits>& files, const LintOptions& options) {
+std::vector<LintRow> lint(const std::vector<NamedLimits>& files, const LintOptions& options) {
     return Linter{files, options}.take();
 }
 
-std::vector<LintFinding> lint_unreadable(const std::string& file, std::string_view text,
-                                         const std::string& error) {
-    std::vector<LintFinding> found;
+std::vector<LintRow> lint_unreadable(const std::string& file, std::string_view text,
+                                     const std::string& error) {
+    std::vector<LintRow> found;
     if (const auto value = json::parse(text, file); value && value->is_object())
         if (const auto limits = value->find("limits"); limits != value->end() && limits->is_array())
             for (const auto& limit : *limits) {
@@ -463,14 +437,14 @@ std::vector<LintFinding> lint_unreadable(const std::string& file, std::string_vi
                     continue;
                 const auto id = limit.find("id");
                 const bool has_id = id != limit.end() && id->is_string();
-                found.push_back({.code = LintCode::unit_missing,
+                found.push_back({.code = "unit_missing",
                                  .file = file,
-                                 .limit = has_id ? plain(id->get<std::string>()) : std::string{},
+                                 .about = has_id ? plain(id->get<std::string>()) : std::string{},
                                  .what = say<text::limits::unit_missing>(),
                                  .instead = say<text::limits::write_unit>()});
             }
     if (found.empty())
-        found.push_back({.code = LintCode::unreadable,
+        found.push_back({.code = "unreadable",
                          .file = file,
                          .what = plain(error),
                          .instead = say<text::limits::by_schema>()});

@@ -12,8 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace assay::report {
@@ -129,14 +127,10 @@ std::vector<std::string> names_of(const std::vector<LintedOffers>& files) {
 std::vector<LintRow> rows_of(const std::vector<LintedOffers>& files) {
     std::vector<LintRow> rows;
     for (const auto& file : files)
-        for (const auto& one : file.findings)
-            rows.push_back({.code = to_string(one.code),
-                            .severity = one.severity,
-                            .file = file.file,
-                            .about = one.offer,
-                            .where = one.where,
-                            .what = one.what,
-                            .instead = one.instead});
+        for (const auto& one : file.findings) {
+            rows.push_back(one);
+            rows.back().file = file.file;
+        }
     return rows;
 }
 

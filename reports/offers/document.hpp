@@ -18,7 +18,7 @@ std::string to_json(const Offers& offers, const PriceTerms& terms);
 struct LintedOffers {
     std::string file;
     std::size_t offers = 0;
-    std::vector<OfferFinding> findings;
+    std::vector<document::LintRow> findings;
 };
 document::Document make_document(const std::vector<LintedOffers>& files);
 std::string to_json(const std::vector<LintedOffers>& files);

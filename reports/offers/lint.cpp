@@ -11,21 +11,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numbers>
 #include <set>
-#include <tuple>
 
 namespace assay::report {
 namespace {
 
+using document::LintRow;
 using document::Severity;
 
-constexpr std::array codes{"unreadable",    "unpriced",     "mixed_currencies", "gpu_price",
-                           "price_differs", "vcpu_as_core", "catalog_differs",  "ambiguous_gpu",
-                           "skipped_lines", "no_results",   "no_offer"};
 /// Offers alike are nearer to each other than this.
 constexpr double apart = 3;
 constexpr std::size_t shown = 3;
@@ -39,13 +35,13 @@ public:
         : read_{read}, offers_{read.offers.offers}, terms_{terms}, runs_{runs},
           hardware_{hardware} {}
 
-    std::vector<OfferFinding> take() {
+    std::vector<LintRow> take() {
         for (const auto& fault : read_.faults)
-            found_.push_back({.code = OfferCode::unreadable,
+            found_.push_back({.code = to_string(OfferCode::unreadable),
                               .what = plain(fault),
                               .instead = say<text::offers::by_schema>()});
         if (read_.skipped > 0)
-            found_.push_back({.code = OfferCode::skipped_lines,
+            found_.push_back({.code = to_string(OfferCode::skipped_lines),
                               .severity = Severity::note,
                               .what = say_count<text::offers::skipped>(read_.skipped)});
         currencies();
@@ -61,9 +57,9 @@ private:
     void add(OfferCode code, const Offer& offer, std::string what, std::string instead,
              Severity severity = Severity::serious) {
         if (++counts_[code] > most) return;
-        found_.push_back({.code = code,
+        found_.push_back({.code = to_string(code),
                           .severity = severity,
-                          .offer = plain(offer.id),
+                          .about = plain(offer.id),
                           .where = plain(offer.where),
                           .what = std::move(what),
                           .instead = std::move(instead)});
@@ -78,7 +74,7 @@ private:
             const auto& first = terms_.currency.empty() ? *all.begin() : terms_.currency;
             const auto state = exchange(read_.offers.rates, currency, first, terms_).state;
             if (state == PriceState::known) continue;
-            found_.push_back({.code = OfferCode::mixed_currencies,
+            found_.push_back({.code = to_string(OfferCode::mixed_currencies),
                               .what = say<text::offers::mixed>(currency, first, in_words(state)),
                               .instead = say<text::offers::give_rate>()});
         }
@@ -94,7 +90,7 @@ private:
                 unpriced[state].push_back(plain(offer.id));
         for (const auto& [state, ids] : unpriced)
             found_.push_back(
-                {.code = OfferCode::unpriced,
+                {.code = to_string(OfferCode::unpriced),
                  .severity = state == PriceState::future ? Severity::serious : Severity::caution,
                  .what = say<text::offers::unpriced>(list_of(ids, shown), in_words(state)),
                  .instead = say<text::offers::ask_again>()});
@@ -211,12 +207,12 @@ private:
         for (const auto& offer : offers_)
             if (machine_of(offer) == nullptr) unmeasured.push_back(plain(offer.id));
         if (!unmeasured.empty())
-            found_.push_back({.code = OfferCode::no_results,
+            found_.push_back({.code = to_string(OfferCode::no_results),
                               .severity = Severity::caution,
                               .what = say<text::offers::no_results>(list_of(unmeasured, shown)),
                               .instead = say<text::offers::measure>()});
         if (const auto types = not_offered(offers_, *runs_, hardware_); !types.empty())
-            found_.push_back({.code = OfferCode::no_offer,
+            found_.push_back({.code = to_string(OfferCode::no_offer),
                               .severity = Severity::note,
                               .what = say<text::offers::no_offer>(list_of(types, shown))});
     }
@@ -227,15 +223,13 @@ private:
     const Collection* runs_;
     const datasheet::Hardware* hardware_;
     std::map<OfferCode, std::size_t> counts_;
-    std::vector<OfferFinding> found_;
+    std::vector<LintRow> found_;
 };
 
 } // namespace
 
-std::string_view to_string(OfferCode code) { return codes.at(static_cast<std::size_t>(code)); }
-
-std::vector<OfferFinding> lint(const OffersRead& read, const PriceTerms& terms,
-                               const Collection* runs, const datasheet::Hardware* hardware) {
+std::vector<LintRow> lint(const OffersRead& read, const PriceTerms& terms, const Collection* runs,
+                          const datasheet::Hardware* hardware) {
     return Linter{read, terms, runs, hardware}.take();
 }
 

@@ -5,8 +5,9 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "datasheet/hardware.hpp"
-#include "document/document.hpp"
+#include "document/lint.hpp"
 #include "offers/offer.hpp"
 #include "offers/price.hpp"
 #include "store/collection.hpp"
@@ -20,34 +21,23 @@
 namespace assay::report {
 
 /// For programs: these stay as they are. What each means: offers.json of language/texts.
-enum class OfferCode : std::uint8_t {
-    unreadable,       // a line that is no offer
-    unpriced,         // the price may not be counted with: PriceState says why
-    mixed_currencies, // no rate leads from one to the other
-    gpu_price,        // it looks like the price of one GPU of several
-    price_differs,    // a factor of 3 from offers alike
-    vcpu_as_core,
-    catalog_differs, // from what the catalogue says of that type
-    ambiguous_gpu,   // its name may mean several
-    skipped_lines,   // of a bill
-    no_results,      // offers that nobody measured
-    no_offer,        // what was measured is not offered
-};
-std::string_view to_string(OfferCode code);
-
-struct OfferFinding {
-    OfferCode code = OfferCode::unreadable;
-    document::Severity severity = document::Severity::serious;
-    std::string offer;   ///< its id; empty where it is about several
-    std::string where;   ///< file and line; may be empty
-    std::string what;    ///< a sentence
-    std::string instead; ///< what would be right; may be empty
-};
+ASSAY_ENUM(OfferCode,
+           unreadable,       // a line that is no offer
+           unpriced,         // the price may not be counted with: PriceState says why
+           mixed_currencies, // no rate leads from one to the other
+           gpu_price,        // it looks like the price of one GPU of several
+           price_differs,    // a factor of 3 from offers alike
+           vcpu_as_core,
+           catalog_differs, // from what the catalogue says of that type
+           ambiguous_gpu,   // its name may mean several
+           skipped_lines,   // of a bill
+           no_results,      // offers that nobody measured
+           no_offer)        // what was measured is not offered
 
 /// `runs`: what was measured; null: not asked for. `hardware`: the catalogue; null: not held against it.
-std::vector<OfferFinding> lint(const OffersRead& read, const PriceTerms& terms,
-                               const Collection* runs = nullptr,
-                               const datasheet::Hardware* hardware = nullptr);
+std::vector<document::LintRow> lint(const OffersRead& read, const PriceTerms& terms,
+                                    const Collection* runs = nullptr,
+                                    const datasheet::Hardware* hardware = nullptr);
 
 /// Types of machines that were measured and that no offer is of: "aws c7a.large".
 std::vector<std::string> not_offered(const std::vector<Offer>& offers, const Collection& runs,

@@ -7,16 +7,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <tuple>
 
 namespace assay::report {
 namespace {
-
-constexpr std::array tariffs{
-    "unset",           "on_demand", "reserved_1y", "reserved_3y", "savings_plan_1y",
-    "savings_plan_3y", "committed", "monthly",     "spot",        "purchase"};
 
 /// What is said of one that is out of its range; empty where it is in it, or absent.
 std::string range_fault(const std::optional<double>& value, double most, bool zero_allowed) {
@@ -28,17 +22,6 @@ std::string range_fault(const std::optional<double>& value, double most, bool ze
 
 } // namespace
 
-std::string_view to_string(Tariff tariff) { return tariffs.at(static_cast<std::size_t>(tariff)); }
-bool from_text(std::string_view text, Tariff& out) {
-    const auto* const found = std::ranges::find(tariffs, text);
-    if (found == tariffs.end() || found == tariffs.begin()) return false;
-    out = static_cast<Tariff>(found - tariffs.begin());
-    return true;
-}
-std::string_view expected_text(Tariff /*tariff*/) {
-    return "on_demand, reserved_1y, reserved_3y, savings_plan_1y, savings_plan_3y, committed, "
-           "monthly, spot or purchase";
-}
 std::optional<double> commitment_months(Tariff tariff) {
     constexpr double year = 12;
     switch (tariff) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/fields.hpp"
+#include "base/names.hpp"
 #include "offers/money.hpp"
 
 #include <cstdint>
@@ -18,21 +19,20 @@
 
 namespace assay::report {
 
-enum class Tariff : std::uint8_t {
-    unset,
-    on_demand,
-    reserved_1y,
-    reserved_3y,
-    savings_plan_1y,
-    savings_plan_3y,
-    committed, // as bills have it, which do not say for how long
-    monthly,
-    spot,
-    purchase // bought: one price, once
-};
-std::string_view to_string(Tariff tariff);
-bool from_text(std::string_view text, Tariff& out);
-std::string_view expected_text(Tariff tariff);
+ASSAY_ENUM(Tariff, unset, on_demand, reserved_1y, reserved_3y, savings_plan_1y, savings_plan_3y,
+           committed, // as bills have it, which do not say for how long
+           monthly, spot,
+           purchase) // bought: one price, once
+inline std::string_view expected_text(Tariff /*any*/) {
+    return "on_demand, reserved_1y, reserved_3y, savings_plan_1y, savings_plan_3y, committed, "
+           "monthly, spot or purchase";
+}
+constexpr bool from_text(std::string_view text, Tariff& out) {
+    Tariff found{};
+    if (!find_name(names_of(found), text, found) || found == Tariff::unset) return false;
+    out = found;
+    return true;
+}
 /// That one is bound to; nothing where one is not, or it is not known.
 std::optional<double> commitment_months(Tariff tariff);
 
@@ -114,70 +114,16 @@ json::Value to_json(const Offer& offer);
 /// The names of columns that offers are read from.
 const std::vector<std::string>& offer_columns();
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Offer> auto& offer) {
-    visit("id", offer.id);
-    visit("provider", offer.provider);
-    visit("region", offer.region);
-    visit("zone", offer.zone);
-    visit("instance", offer.instance);
-    visit("count", offer.count);
-    visit("gpus", offer.gpus);
-    visit("gpu", offer.gpu);
-    visit("vcpus", offer.vcpus);
-    visit("cores", offer.cores);
-    visit("memory_gib", offer.memory_gib);
-    visit("local_disk_gb", offer.local_disk_gb);
-    visit("network_gbps", offer.network_gbps);
-    visit("tariff", offer.tariff);
-    visit("price", offer.price);
-    visit("upfront", offer.upfront);
-    visit("currency", offer.currency);
-    visit("fallback", offer.fallback);
-    visit("date", offer.date);
-    visit("source", offer.source);
-    visit("billing_step_s", offer.billing_step_s);
-    visit("minimum_hours", offer.minimum_hours);
-    visit("egress_per_gb", offer.egress_per_gb);
-    visit("storage_per_gb_month", offer.storage_per_gb_month);
-    visit("network_per_month", offer.network_per_month);
-    visit("control_plane_per_month", offer.control_plane_per_month);
-    visit("support_per_month", offer.support_per_month);
-    visit("setup", offer.setup);
-    visit("support_share", offer.support_share);
-    visit("interruptions_per_hour", offer.interruptions_per_hour);
-    visit("availability", offer.availability);
-    visit("durability", offer.durability);
-    visit("replacement_hours", offer.replacement_hours);
-    visit("bandwidth_gbps", offer.bandwidth_gbps);
-    visit("residency", offer.residency);
-    visit("compliance", offer.compliance);
-    visit("lead_time_days", offer.lead_time_days);
-    visit("note", offer.note);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<ExchangeRate> auto& rate) {
-    visit("currency", rate.currency);
-    visit("in", rate.in);
-    visit("rate", rate.rate);
-    visit("date", rate.date);
-    visit("source", rate.source);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Offers> auto& offers) {
-    visit("schema", offers.schema);
-    visit("name", offers.name);
-    visit("rates", offers.rates);
-    visit("offers", offers.offers);
-}
+ASSAY_FIELDS(Offer, id, provider, region, zone, instance, count, gpus, gpu, vcpus, cores,
+             memory_gib, local_disk_gb, network_gbps, tariff, price, upfront, currency, fallback,
+             date, source, billing_step_s, minimum_hours, egress_per_gb, storage_per_gb_month,
+             network_per_month, control_plane_per_month, support_per_month, setup, support_share,
+             interruptions_per_hour, availability, durability, replacement_hours, bandwidth_gbps,
+             residency, compliance, lead_time_days, note)
+ASSAY_FIELDS(ExchangeRate, currency, in, rate, date, source)
+ASSAY_FIELDS(Offers, schema, name, rates, offers)
+
+template <OneOf<Offer, ExchangeRate, Offers> T>
+void json_lenient(const T&);
 
 } // namespace assay::report
-
-namespace assay::json {
-template <>
-inline constexpr bool is_lenient<report::Offer> = true;
-template <>
-inline constexpr bool is_lenient<report::ExchangeRate> = true;
-template <>
-inline constexpr bool is_lenient<report::Offers> = true;
-} // namespace assay::json

@@ -4,17 +4,15 @@
 
 #include "base/utc.hpp"
 #include "language/language.hpp"
+#include "report/text.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <set>
 
 namespace assay::report {
 namespace {
 
-constexpr std::array states{"known", "missing",  "undated", "future",
-                            "stale", "fallback", "no_rate", "rate_stale"};
 constexpr double seconds_a_day = 86400;
 
 PriceState state_of(const std::string& date, const PriceTerms& terms) {
@@ -51,8 +49,6 @@ Exchange through(Exchange so_far, const ExchangeRate& rate, std::string_view fro
 }
 
 } // namespace
-
-std::string_view to_string(PriceState state) { return states.at(static_cast<std::size_t>(state)); }
 
 std::string in_words(PriceState state) {
     return std::string{find_text("price_state", to_string(state)).value_or(to_string(state))};
@@ -94,6 +90,16 @@ Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
             hour += offer.upfront->value / (*months * hours_a_month);
     price.hour = hour * price.exchanged.factor;
     return price;
+}
+
+Result<void> one_currency(const std::vector<Price>& prices) {
+    std::set<std::string> currencies;
+    for (const auto& price : prices)
+        if (price.state == PriceState::known) currencies.insert(price.currency);
+    if (currencies.size() < 2) return {};
+    return fail(fmt::format("the offers are in {}: --currency says in which of them to compare, by "
+                            "exchange rates in the files",
+                            list_of({currencies.begin(), currencies.end()}, 6)));
 }
 
 } // namespace assay::report

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "base/names.hpp"
+#include "base/result.hpp"
 #include "offers/offer.hpp"
 
 #include <cstdint>
@@ -16,17 +18,9 @@
 namespace assay::report {
 
 /// For programs: these stay as they are. What each means: price_state.json of language/texts.
-enum class PriceState : std::uint8_t {
-    known,
-    missing,
-    undated,
-    future,
-    stale,
-    fallback,
-    no_rate,    // no exchange rate leads to the currency that is asked for
-    rate_stale, // it is too old, or of no day
-};
-std::string_view to_string(PriceState state);
+ASSAY_ENUM(PriceState, known, missing, undated, future, stale, fallback,
+           no_rate,    // no exchange rate leads to the currency that is asked for
+           rate_stale) // it is too old, or of no day
 std::string in_words(PriceState state);
 
 constexpr double hours_a_year = 8760; ///< 365 days
@@ -56,5 +50,8 @@ struct Price {
     std::optional<double> hour;
 };
 Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates, const PriceTerms& terms);
+
+/// Fails where prices are in several currencies: they are compared in none.
+Result<void> one_currency(const std::vector<Price>& prices);
 
 } // namespace assay::report

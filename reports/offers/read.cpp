@@ -103,25 +103,23 @@ OffersRead parse_offers(std::string_view text, const std::string& source,
 }
 
 Result<OffersRead> read_offers(const std::string& path, const OfferDefaults& defaults) {
-    const auto text = read_whole(path, most_bytes);
-    if (!text) return tl::unexpected{text.error()};
-    return parse_offers(*text, plain(path), defaults);
+    ASSAY_TRY(const auto text, read_whole(path, most_bytes));
+    return parse_offers(text, plain(path), defaults);
 }
 
 Result<Offers> offers_of(const std::vector<std::string>& paths, const OfferDefaults& defaults) {
     Offers all;
     std::set<std::string> ids;
     for (const auto& path : paths) {
-        auto read = read_offers(path, defaults);
-        if (!read) return tl::unexpected{read.error()};
-        if (!read->faults.empty())
-            return fail(read->faults.size() == 1
-                            ? read->faults.front()
-                            : fmt::format("{} ({} more: assay offers lint)", read->faults.front(),
-                                          read->faults.size() - 1));
-        if (all.name.empty()) all.name = read->offers.name;
-        std::ranges::move(read->offers.rates, std::back_inserter(all.rates));
-        for (auto& offer : read->offers.offers) {
+        ASSAY_TRY(auto read, read_offers(path, defaults));
+        if (!read.faults.empty())
+            return fail(read.faults.size() == 1
+                            ? read.faults.front()
+                            : fmt::format("{} ({} more: assay offers lint)", read.faults.front(),
+                                          read.faults.size() - 1));
+        if (all.name.empty()) all.name = read.offers.name;
+        std::ranges::move(read.offers.rates, std::back_inserter(all.rates));
+        for (auto& offer : read.offers.offers) {
             if (!ids.insert(offer.id).second)
                 return fail(fmt::format("{}: an offer \"{}\" is in an earlier file too",
                                         offer.where, plain(offer.id, 200)));

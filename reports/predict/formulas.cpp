@@ -3,49 +3,10 @@
 #include "predict/formulas.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
 
 namespace assay::report {
 namespace {
-
-constexpr std::array collective_names{
-    std::pair{Collective::allreduce, std::string_view{"allreduce"}},
-    std::pair{Collective::allgather, std::string_view{"allgather"}},
-    std::pair{Collective::reduce_scatter, std::string_view{"reduce_scatter"}},
-    std::pair{Collective::broadcast, std::string_view{"broadcast"}},
-    std::pair{Collective::alltoall, std::string_view{"alltoall"}},
-    std::pair{Collective::send_receive, std::string_view{"send_receive"}},
-};
-constexpr std::array algorithm_names{
-    std::pair{Algorithm::ring, std::string_view{"ring"}},
-    std::pair{Algorithm::recursive_doubling, std::string_view{"recursive_doubling"}},
-    std::pair{Algorithm::halving_doubling, std::string_view{"halving_doubling"}},
-    std::pair{Algorithm::binomial_tree, std::string_view{"binomial_tree"}},
-    std::pair{Algorithm::double_tree, std::string_view{"double_tree"}},
-    std::pair{Algorithm::direct, std::string_view{"direct"}},
-};
-
-template <class T, std::size_t N>
-constexpr std::array<T, N> firsts(const std::array<std::pair<T, std::string_view>, N>& table) {
-    std::array<T, N> out{};
-    for (std::size_t i = 0; i < N; ++i) out[i] = table[i].first;
-    return out;
-}
-template <class Table, class T>
-std::string_view name_in(const Table& table, T wanted) {
-    for (const auto& [value, name] : table)
-        if (value == wanted) return name;
-    return "";
-}
-template <class Table>
-auto value_in(const Table& table, std::string_view wanted) {
-    using T = typename Table::value_type::first_type;
-    for (const auto& [value, name] : table)
-        if (name == wanted) return std::optional<T>{value};
-    return std::optional<T>{};
-}
 
 /// Rounds in which something doubles until it has reached all: ceil(log2 n).
 double rounds(double ranks) { return std::ceil(std::log2(ranks)); }
@@ -117,23 +78,6 @@ std::optional<Steps> alltoall(Algorithm algorithm, double n) {
 }
 
 } // namespace
-
-std::string_view to_string(Collective collective) { return name_in(collective_names, collective); }
-std::optional<Collective> collective_from(std::string_view name) {
-    return value_in(collective_names, name);
-}
-std::span<const Collective> collectives() {
-    static constexpr auto all = firsts(collective_names);
-    return all;
-}
-std::string_view to_string(Algorithm algorithm) { return name_in(algorithm_names, algorithm); }
-std::optional<Algorithm> algorithm_from(std::string_view name) {
-    return value_in(algorithm_names, name);
-}
-std::span<const Algorithm> algorithms() {
-    static constexpr auto all = firsts(algorithm_names);
-    return all;
-}
 
 std::optional<Steps> steps_of(Collective collective, Algorithm algorithm, double ranks) {
     if (!(ranks >= 2) || !std::isfinite(ranks)) return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What do the known algorithms of collectives cost? Messages one after the other on the longest way, and
-// the bytes that they carry, by the number of ranks. Pure arithmetic; the simulator checks it.
+// the bytes that they carry, by the number of ranks. Pure arithmetic.
 //
 // Sources, named at each formula:
 // - Hockney 1994, Parallel Computing 20, 389-398: a message costs latency plus bytes over bandwidth
@@ -15,37 +15,24 @@
 
 #pragma once
 
+#include "base/names.hpp"
+
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace assay::report {
 
-enum class Collective : std::uint8_t {
-    allreduce,
-    allgather,
-    reduce_scatter,
-    broadcast,
-    alltoall,
-    send_receive,
-};
+ASSAY_ENUM(Collective, allreduce, allgather, reduce_scatter, broadcast, alltoall, send_receive)
 /// "allreduce": the part of a benchmark's id behind "collective.".
-std::string_view to_string(Collective collective);
-std::optional<Collective> collective_from(std::string_view name);
-std::span<const Collective> collectives();
 
-enum class Algorithm : std::uint8_t {
-    ring,               ///< neighbour to neighbour; all-to-all: with everyone in turn
-    recursive_doubling, ///< with the rank 1, 2, 4, ... away, everything each time
-    halving_doubling,   ///< the same, half as much each time (Rabenseifner)
-    binomial_tree,      ///< up and down a tree, one child after the other
-    double_tree,        ///< two trees at once, half of the data down each, in many pieces
-    direct,             ///< one message
-};
-std::string_view to_string(Algorithm algorithm);
-std::optional<Algorithm> algorithm_from(std::string_view name);
-std::span<const Algorithm> algorithms();
+ASSAY_ENUM(Algorithm,
+           ring,               ///< neighbour to neighbour; all-to-all: with everyone in turn
+           recursive_doubling, ///< with the rank 1, 2, 4, ... away, everything each time
+           halving_doubling,   ///< the same, half as much each time (Rabenseifner)
+           binomial_tree,      ///< up and down a tree, one child after the other
+           double_tree,        ///< two trees at once, half of the data down each, in many pieces
+           direct)             ///< one message
 
 /// Time = messages * latency + bytes / bandwidth.
 struct Steps {

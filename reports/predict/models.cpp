@@ -91,7 +91,7 @@ std::vector<CostWay> ways_for(Collective collective, const Layout& target,
             ways, [&](const CostWay& other) { return are_alike(way, other, collective, layouts); });
         if (!known) ways.push_back(way);
     };
-    for (const auto algorithm : algorithms()) {
+    for (const auto algorithm : all_values<Algorithm>()) {
         if (wanted && *wanted != algorithm) continue;
         // Over ranks that share a node's link only neighbours keep out of each other's way.
         if (one_level || algorithm == Algorithm::ring || algorithm == Algorithm::direct)

@@ -256,9 +256,8 @@ std::optional<HardBound> bound_of(const PredictOptions& options) {
 } // namespace
 
 Result<Prediction> predict_collective(const Collection& collection, const PredictOptions& options) {
-    const auto filters = make_filters(collection, options.filter);
-    if (!filters) return tl::unexpected{filters.error()};
-    auto measured = measured_curves(collection, options.collective, *filters);
+    ASSAY_TRY(const auto filters, make_filters(collection, options.filter));
+    auto measured = measured_curves(collection, options.collective, filters);
     Prediction out{.collective = options.collective,
                    .nodes = options.nodes,
                    .ranks_per_node = options.ranks_per_node,

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "predict/formulas.hpp"
 #include "stats/alpha_beta.hpp"
@@ -33,6 +34,7 @@ struct FittedLink {
     stats::Estimate latency;          ///< seconds a message
     stats::Estimate seconds_per_byte; ///< 1 / bandwidth
 };
+ASSAY_NAMES(FittedLink::Where, "whole, within, between")
 struct FittedSegment {
     double from = 0; ///< bytes
     double to = 0;
@@ -76,6 +78,7 @@ struct HardBound {
     double bus_rate = 0;         ///< B/s, at most
     std::vector<double> sizes;   ///< bytes
     std::vector<double> seconds; ///< at least, for each size
+    bool operator==(const HardBound&) const = default;
 };
 
 struct Prediction {

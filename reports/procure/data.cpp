@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/console.hpp"
+#include "json/codec.hpp"
 #include "procure/document.hpp"
 
 #include <cmath>
 #include <utility>
 
 namespace assay::report {
+
+ASSAY_FIELDS(Compared, measure, weight, counts, found, unit, series, left_out, multiplied)
+/// Everything that the ranking follows from: logarithms of rates, by machine and measure.
+ASSAY_FIELDS(ScoredMachine, (record.id, "machine"), runs, logs)
+ASSAY_FIELDS(ScoredType, provider, instance, nodes, ranked, coverage, partial, machines)
+ASSAY_FIELDS(HourCost, machine, power, other, failures, (record.total(), "total"))
+ASSAY_FIELDS(Factor, code, measure, log)
+ASSAY_FIELDS(Promise, offer, (record.code, "what"), unit, promised, measured,
+             (record.kept(), "kept"))
+
 namespace {
 
 json::Value offer_of(const Offer& offer) {
@@ -13,39 +24,6 @@ json::Value offer_of(const Offer& offer) {
             {"provider", offer.provider},
             {"instance", offer.instance},
             {"tariff", to_string(offer.tariff)}};
-}
-
-json::Value measures_of(const Scores& scores) {
-    json::Value list = json::Value::array();
-    for (const auto& one : scores.measures)
-        list.push_back({{"measure", one.measure},
-                        {"weight", one.weight},
-                        {"counts", one.counts},
-                        {"found", one.found},
-                        {"unit", one.unit},
-                        {"series", one.series},
-                        {"left_out", one.left_out},
-                        {"multiplied", one.multiplied}});
-    return list;
-}
-
-/// Everything that the ranking follows from: logarithms of rates, by machine and measure.
-json::Value types_of(const Ranking& ranking) {
-    json::Value list = json::Value::array();
-    for (const auto& type : ranking.scores.types) {
-        json::Value machines = json::Value::array();
-        for (const auto& machine : type.machines)
-            machines.push_back(
-                {{"machine", machine.id}, {"runs", machine.runs}, {"logs", machine.logs}});
-        list.push_back({{"provider", type.provider},
-                        {"instance", type.instance},
-                        {"nodes", type.nodes},
-                        {"ranked", type.ranked},
-                        {"coverage", type.coverage},
-                        {"partial", type.partial},
-                        {"machines", std::move(machines)}});
-    }
-    return list;
 }
 
 json::Value ranked(const Ranking& ranking) {
@@ -59,11 +37,7 @@ json::Value ranked(const Ranking& ranking) {
             one.next ? json::Value(std::exp(*one.next - ranking.offers.front().score))
                      : json::Value(nullptr);
         offer["probability_best"] = json::encode(one.best);
-        offer["hour"] = {{"machine", one.hour.machine},
-                         {"power", one.hour.power},
-                         {"other", one.hour.other},
-                         {"failures", one.hour.failures},
-                         {"total", one.hour.total()}};
+        offer["hour"] = json::encode(one.hour);
         offer["watts"] = json::encode(one.watts);
         json::Value on = json::Value::array();
         for (const auto front : fronts)
@@ -94,9 +68,6 @@ json::Value unranked(const Ranking& ranking) {
 
 json::Value difference_of(const Ranking& ranking) {
     if (!ranking.runner_up) return nullptr;
-    json::Value factors = json::Value::array();
-    for (const auto& one : factors_of(ranking, 0, *ranking.runner_up))
-        factors.push_back({{"code", one.code}, {"measure", one.measure}, {"log", one.log}});
     json::Value flips = json::Value::array();
     for (const auto& one : flips_of(ranking, 0, *ranking.runner_up)) {
         json::Value flip = json::Value::object();
@@ -108,42 +79,29 @@ json::Value difference_of(const Ranking& ranking) {
     }
     return {{"runner_up", *ranking.runner_up},
             {"probability", json::encode(ranking.above)},
-            {"factors", std::move(factors)},
+            {"factors", json::encode(factors_of(ranking, 0, *ranking.runner_up))},
             {"flips", std::move(flips)}};
 }
 
-json::Value of_profile(const Ranking& ranking) {
-    return {{"profile", ranking.profile.name},
-            {"coverage", ranking.scores.coverage},
-            {"recommends", ranking.recommends()},
-            {"provisional", ranking.provisional},
-            {"sure", ranking.sure},
-            {"spread", ranking.spread.deviation},
-            {"degrees", ranking.spread.degrees},
-            {"prior", {{"deviation", ranking.prior.deviation}, {"degrees", ranking.prior.degrees}}},
-            {"currency", ranking.currency},
-            {"parts", ranking.parts},
-            {"left_out", ranking.left_out},
-            {"measures", measures_of(ranking.scores)},
-            {"types", types_of(ranking)},
-            {"offers", ranked(ranking)},
-            {"unranked", unranked(ranking)},
-            {"difference", difference_of(ranking)}};
-}
-
 } // namespace
+} // namespace assay::report
+
+namespace assay::stats {
+
+ASSAY_FIELDS(SpreadPrior, deviation, degrees)
+
+} // namespace assay::stats
+
+namespace assay::report {
+
+ASSAY_FIELDS(Ranking, (record.profile.name, "profile"), (record.scores.coverage, "coverage"),
+             (record.recommends(), "recommends"), provisional, sure,
+             (record.spread.deviation, "spread"), (record.spread.degrees, "degrees"), prior,
+             currency, parts, left_out, (record.scores.measures, "measures"),
+             (record.scores.types, "types"), (ranked(record), "offers"),
+             (unranked(record), "unranked"), (difference_of(record), "difference"))
 
 std::string to_json(const Procurement& found) {
-    json::Value others = json::Value::array();
-    for (const auto& other : found.others) others.push_back(of_profile(other));
-    json::Value promises = json::Value::array();
-    for (const auto& one : found.promises)
-        promises.push_back({{"offer", one.offer},
-                            {"what", one.code},
-                            {"unit", one.unit},
-                            {"promised", one.promised},
-                            {"measured", json::encode(one.measured)},
-                            {"kept", one.kept()}});
     json::Value problems = json::Value::array();
     for (const auto& one : found.problems)
         problems.push_back({{"where", plain(one.where)}, {"reason", plain(one.reason)}});
@@ -156,11 +114,11 @@ std::string to_json(const Procurement& found) {
     }
     return json::to_text({{"schema", "assay.procurement/1"},
                           {"snapshot", found.snapshot},
-                          {"ranking", of_profile(found.ranking)},
-                          {"others", std::move(others)},
+                          {"ranking", json::encode(found.ranking)},
+                          {"others", json::encode(found.others)},
                           {"problems", std::move(problems)},
                           {"not_offered", found.not_offered},
-                          {"promises", std::move(promises)},
+                          {"promises", json::encode(found.promises)},
                           {"published", std::move(published)}});
 }
 

@@ -2,7 +2,7 @@
 #include "procure/procurement.hpp"
 
 #include "offers/lint.hpp"
-#include "offers/machines.hpp"
+#include "offers/price.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -12,32 +12,27 @@
 
 namespace assay::report {
 Result<Procurement> make_procurement(ProcurementInputs inputs) {
-    const auto profile = find_profile(inputs.profiles, inputs.profile);
-    if (!profile) return tl::unexpected{profile.error()};
+    ASSAY_TRY(const auto profile, find_profile(inputs.profiles, inputs.profile));
     const auto& runs = *inputs.options.costs.runs;
-    auto costs = costs_of(inputs.offers, inputs.options.costs);
-    if (!costs) return tl::unexpected{costs.error()};
+    ASSAY_TRY(auto costs, costs_of(inputs.offers, inputs.options.costs));
     std::vector<Price> prices;
-    for (const auto& cost : *costs) prices.push_back(cost.price);
-    if (auto fine = one_currency(prices); !fine) return tl::unexpected{fine.error()};
+    for (const auto& cost : costs) prices.push_back(cost.price);
+    ASSAY_TRY(one_currency(prices));
     Procurement out;
-    auto published = beside(inputs.published, runs, inputs.options.costs.hardware);
-    if (!published) return tl::unexpected{published.error()};
-    out.published = std::move(*published);
+    ASSAY_TRY(auto published, beside(inputs.published, runs, inputs.options.costs.hardware));
+    out.published = std::move(published);
     inputs.options.broken =
         broken_promises(inputs.offers.offers, runs, inputs.options.costs.hardware);
-    auto ranking = rank(inputs.offers, *costs, *profile, inputs.profiles, inputs.options);
-    if (!ranking) return tl::unexpected{ranking.error()};
-    out.ranking = std::move(*ranking);
+    ASSAY_TRY(auto ranking, rank(inputs.offers, costs, profile, inputs.profiles, inputs.options));
+    out.ranking = std::move(ranking);
     for (const auto& other : inputs.profiles.profiles) {
-        if (other.name == profile->name) continue;
-        auto also = rank(inputs.offers, *costs, other, inputs.profiles, inputs.options);
-        if (!also) return tl::unexpected{also.error()};
-        out.others.push_back(std::move(*also));
+        if (other.name == profile.name) continue;
+        ASSAY_TRY(auto also, rank(inputs.offers, costs, other, inputs.profiles, inputs.options));
+        out.others.push_back(std::move(also));
     }
     out.promises = promises_of(inputs.offers.offers, runs, inputs.options.costs.hardware);
     out.not_offered = not_offered(inputs.offers.offers, runs, inputs.options.costs.hardware);
-    out.costs = std::move(*costs);
+    out.costs = std::move(costs);
     out.snapshot = std::move(inputs.snapshot);
     std::set<std::string> machines; // each may be there in several states
     for (const auto& machine : runs.machines) machines.insert(machine.id);

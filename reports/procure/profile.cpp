@@ -11,14 +11,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 namespace assay::report {
 namespace {
-
-constexpr std::array<std::string_view, 2> takes{"each", "best"};
 
 template <class T, class Name>
 void put(std::vector<T>& list, T one, Name T::* name) {
@@ -78,25 +75,15 @@ std::string title(const Titled& one, const std::string& otherwise) {
 
 } // namespace
 
-std::string_view to_string(Take take) { return takes[static_cast<std::size_t>(take)]; }
-bool from_text(std::string_view text, Take& out) {
-    const auto* const found = std::ranges::find(takes, text);
-    if (found != takes.end()) out = static_cast<Take>(found - takes.begin());
-    return found != takes.end();
-}
-std::string_view expected_text(Take /*take*/) { return "each or best"; }
-
 std::string title_of(const Measure& measure) { return title(measure, measure.id); }
 std::string title_of(const Profile& profile) { return title(profile, profile.name); }
 
 Result<void> add_profiles(std::string_view text, const std::string& source, Profiles& profiles) {
     static const auto schema = json::read_file(layout().share / "schema" / "profile.json");
     if (!schema) return tl::unexpected{schema.error()};
-    const auto value = json::parse(text, source);
-    if (!value) return tl::unexpected{value.error()};
-    if (auto checked = json::check_schema(*value, *schema, source); !checked)
-        return tl::unexpected{std::move(checked).error()};
-    json::Document document{*value, source};
+    ASSAY_TRY(const auto value, json::parse(text, source));
+    ASSAY_TRY(json::check_schema(value, *schema, source));
+    json::Document document{value, source};
     const auto root = document.root();
     std::vector<Profile> added;
     if (root.has("measures"))
@@ -108,7 +95,7 @@ Result<void> add_profiles(std::string_view text, const std::string& source, Prof
         });
     if (root.has("profiles"))
         root.each("profiles", [&](const json::Object& row) { added.push_back(profile_in(row)); });
-    if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
+    ASSAY_TRY(document.result());
     for (auto& profile : added) {
         if (const auto fault = fault_of(profile, profiles); !fault.empty())
             return fail(fmt::format("{}: profile \"{}\": {}", source, profile.name, fault));
@@ -122,10 +109,8 @@ Result<Profiles> read_profiles(const std::vector<std::string>& files) {
     all.insert(all.end(), files.begin(), files.end());
     Profiles profiles;
     for (const auto& file : all) {
-        const auto text = read_whole(file, json::Limits{}.bytes);
-        if (!text) return tl::unexpected{text.error()};
-        if (auto added = add_profiles(*text, file, profiles); !added)
-            return tl::unexpected{added.error()};
+        ASSAY_TRY(const auto text, read_whole(file, json::Limits{}.bytes));
+        ASSAY_TRY(add_profiles(text, file, profiles));
     }
     return profiles;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/fields.hpp"
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "json/codec.hpp"
 
@@ -16,13 +17,9 @@
 
 namespace assay::report {
 
-enum class Take : std::uint8_t {
-    each, // every library and way of doing the work by itself
-    best  // the fastest of them on each machine
-};
-std::string_view to_string(Take take);
-bool from_text(std::string_view text, Take& out);
-std::string_view expected_text(Take take);
+ASSAY_ENUM(Take,
+           each, // every library and way of doing the work by itself
+           best) // the fastest of them on each machine
 
 struct Measure {
     std::string id;
@@ -64,20 +61,9 @@ Result<Profiles> read_profiles(const std::vector<std::string>& files);
 Result<Profile> find_profile(const Profiles& profiles, const std::string& name);
 const Measure& measure_of(const Profiles& profiles, const Weight& weight);
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Measure> auto& measure) {
-    visit("id", measure.id);
-    visit("title", measure.title);
-    visit("title_zh", measure.title_zh);
-    visit("where", measure.where);
-    visit("metric", measure.metric);
-    visit("take", measure.take);
-    visit("per_device", measure.per_device);
-}
+ASSAY_FIELDS(Measure, id, title, title_zh, where, metric, take, per_device)
+
+template <OneOf<Measure> T>
+void json_lenient(const T&);
 
 } // namespace assay::report
-
-namespace assay::json {
-template <>
-inline constexpr bool is_lenient<report::Measure> = true;
-} // namespace assay::json

@@ -5,7 +5,6 @@
 #include "document/document.hpp"
 #include "language/language.hpp"
 #include "offers/lint.hpp"
-#include "offers/machines.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +14,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 
 namespace assay::report {
 namespace {

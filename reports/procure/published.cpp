@@ -4,14 +4,11 @@
 #include "base/file.hpp"
 #include "cost/rates.hpp"
 
-#include <utility>
-
 namespace assay::report {
 
 Result<std::vector<Published>> parse_published(std::string_view text, const std::string& source) {
-    const auto value = json::parse(text, source);
-    if (!value) return tl::unexpected{value.error()};
-    json::Document document{*value, source};
+    ASSAY_TRY(const auto value, json::parse(text, source));
+    json::Document document{value, source};
     const auto root = document.root();
     root.only({"schema", "name", "figures"});
     std::string schema;
@@ -30,18 +27,16 @@ Result<std::vector<Published>> parse_published(std::string_view text, const std:
         json::decode(row, figure);
         if (!row.failed() && !(figure.value > 0)) row.expected("value", "a number above 0");
     });
-    if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
+    ASSAY_TRY(document.result());
     return figures;
 }
 
 Result<std::vector<Published>> read_published(const std::vector<std::string>& files) {
     std::vector<Published> all;
     for (const auto& file : files) {
-        const auto text = read_whole(file, json::Limits{}.bytes);
-        if (!text) return tl::unexpected{text.error()};
-        auto read = parse_published(*text, file);
-        if (!read) return tl::unexpected{read.error()};
-        all.insert(all.end(), read->begin(), read->end());
+        ASSAY_TRY(const auto text, read_whole(file, json::Limits{}.bytes));
+        ASSAY_TRY(auto read, parse_published(text, file));
+        all.insert(all.end(), read.begin(), read.end());
     }
     return all;
 }
@@ -58,11 +53,11 @@ Result<std::vector<BesidePublished>> beside(const std::vector<Published>& figure
         offer.id = figure.instance;
         offer.provider = figure.provider;
         offer.instance = figure.instance;
-        auto rate = rate_of({.pattern = figure.series, .amount = 1}, offer, 1, runs, hardware);
-        if (!rate) return tl::unexpected{rate.error()};
-        if (!rate->rate || rate->unit + "/s" != figure.unit) continue;
-        one.measured = rate->rate;
-        one.series = rate->series;
+        ASSAY_TRY(auto rate,
+                  rate_of({.pattern = figure.series, .amount = 1}, offer, 1, runs, hardware));
+        if (!rate.rate || rate.unit + "/s" != figure.unit) continue;
+        one.measured = rate.rate;
+        one.series = rate.series;
     }
     return all;
 }

@@ -45,21 +45,9 @@ Result<std::vector<BesidePublished>> beside(const std::vector<Published>& figure
                                             const Collection& runs,
                                             const datasheet::Hardware* hardware = nullptr);
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Published> auto& figure) {
-    visit("provider", figure.provider);
-    visit("instance", figure.instance);
-    visit("title", figure.title);
-    visit("series", figure.series);
-    visit("value", figure.value);
-    visit("unit", figure.unit);
-    visit("source", figure.source);
-    visit("date", figure.date);
-}
+ASSAY_FIELDS(Published, provider, instance, title, series, value, unit, source, date)
+
+template <OneOf<Published> T>
+void json_lenient(const T&);
 
 } // namespace assay::report
-
-namespace assay::json {
-template <>
-inline constexpr bool is_lenient<report::Published> = true;
-} // namespace assay::json

@@ -12,12 +12,6 @@
 namespace assay::report {
 namespace {
 
-constexpr std::array<std::string_view, fronts.size()> front_names{"speed", "speed_per_watt",
-                                                                  "next_machine"};
-constexpr std::array<std::string_view, 8> unranked_names{"no_price",       "no_cost",  "spot_risk",
-                                                         "not_measured",   "coverage", "incomplete",
-                                                         "broken_promise", "not_alike"};
-
 /// Machines of the type show their spread.
 bool is_enough(const stats::TypeScore& type) { return type.machines >= stats::sure_machines; }
 
@@ -217,11 +211,6 @@ private:
 
 } // namespace
 
-std::string_view to_string(Front front) { return front_names.at(static_cast<std::size_t>(front)); }
-std::string_view to_string(Unranked why) {
-    return unranked_names.at(static_cast<std::size_t>(why));
-}
-
 HourTerms hour_terms(const Cost& cost) {
     const auto tariff = cost.offer.tariff;
     const double utilisation = known(cost, "hours_used") / known(cost, "hours_a_month");
@@ -250,12 +239,11 @@ Result<Ranking> rank(const Offers& offers, const std::vector<Cost>& costs, const
     for (std::size_t i = 0; i < offers.offers.size(); ++i)
         if (i >= options.broken.size() || !options.broken[i])
             as_promised.push_back(offers.offers[i]);
-    auto scores = score(as_promised, profile, profiles, *options.costs.runs, options.least_coverage,
-                        options.costs.hardware);
-    if (!scores) return tl::unexpected{scores.error()};
+    ASSAY_TRY(auto scores, score(as_promised, profile, profiles, *options.costs.runs,
+                                 options.least_coverage, options.costs.hardware));
     Ranking ranking;
     ranking.profile = profile;
-    ranking.scores = std::move(*scores);
+    ranking.scores = std::move(scores);
     Building{costs, ranking}.build(options);
     return ranking;
 }

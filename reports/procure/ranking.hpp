@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "cost/cost.hpp"
 #include "procure/profile.hpp"
 #include "procure/promises.hpp"
@@ -43,9 +44,8 @@ struct HourTerms {
 HourTerms hour_terms(const Cost& cost);
 
 /// Offers that no other beats in cost and in this at once.
-enum class Front : std::uint8_t { speed, speed_per_watt, next_machine };
+ASSAY_ENUM(Front, speed, speed_per_watt, next_machine)
 inline constexpr std::array fronts{Front::speed, Front::speed_per_watt, Front::next_machine};
-std::string_view to_string(Front front);
 
 struct RankedOffer {
     Cost cost;
@@ -63,17 +63,8 @@ struct RankedOffer {
 };
 
 /// Why an offer has no rank. For programs: these stay as they are; in words: unranked.json of language/texts.
-enum class Unranked : std::uint8_t {
-    no_price,
-    no_cost,
-    spot_risk,
-    not_measured,
-    coverage,
-    incomplete,
-    broken_promise,
-    not_alike
-};
-std::string_view to_string(Unranked why);
+ASSAY_ENUM(Unranked, no_price, no_cost, spot_risk, not_measured, coverage, incomplete,
+           broken_promise, not_alike)
 struct UnrankedOffer {
     Offer offer;
     Unranked why = Unranked::no_price;

@@ -114,8 +114,7 @@ public:
 
     Result<Scores> take(double least_coverage) {
         for (const auto& weight : profile_.weights)
-            if (auto fine = gather(measure_of(profiles_, weight)); !fine)
-                return tl::unexpected{fine.error()};
+            ASSAY_TRY(gather(measure_of(profiles_, weight)));
         std::vector<bool> enough(scores_.types.size());
         for (std::size_t t = 0; t < scores_.types.size(); ++t) {
             auto& type = scores_.types[t];

@@ -86,9 +86,8 @@ Result<Input> find_input(std::string_view argument) {
 Result<std::vector<Input>> find_inputs(const std::vector<std::string>& arguments) {
     std::vector<Input> inputs;
     for (const auto& argument : arguments) {
-        auto input = find_input(argument);
-        if (!input) return tl::unexpected{input.error()};
-        inputs.push_back(std::move(*input));
+        ASSAY_TRY(auto input, find_input(argument));
+        inputs.push_back(std::move(input));
     }
     return inputs;
 }

@@ -8,6 +8,7 @@
 #include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
+#include "record/plain.hpp"
 #include "record/summary.hpp"
 #include "report/answer.hpp"
 #include "report/curves.hpp"
@@ -326,7 +327,8 @@ void add_checks(const Run& run, std::size_t listed, Report& report) {
 } // namespace
 
 Report make_report(const Run& original, const ReportOptions& options) {
-    Run run = plain(original);
+    Run run = original;
+    record::make_plain(run);
     Report report{.label = plain(options.label),
                   .source = plain(options.source),
                   .title = title_of(run),

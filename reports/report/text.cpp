@@ -4,54 +4,15 @@
 
 #include "language/language.hpp"
 #include "language/texts/list.hpp"
-#include "record/layout.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <type_traits>
-#include <utility>
-#include <variant>
 
 namespace assay::report {
 namespace {
-
-template <class T>
-void clean(std::optional<T>& member);
-template <class T>
-void clean(std::vector<T>& list);
-void clean(std::optional<double>& number) {
-    if (number && !std::isfinite(*number)) number.reset();
-}
-void clean(record::Named& named);
-
-/// Makes plain what a text anywhere in a record says, and takes out optional numbers that are not finite.
-template <class T>
-void clean(T& member) {
-    if constexpr (json::Record<T>)
-        each_field([](const char*, auto& field) { clean(field); }, member);
-    else if constexpr (std::is_same_v<T, record::Values>)
-        clean(static_cast<record::NamedList&>(member));
-    else if constexpr (std::is_base_of_v<std::string, T>)
-        member = T{plain(member)};
-}
-void clean(record::Named& named) {
-    clean(named.name);
-    std::visit([](auto& value) { clean(value); }, named.value);
-}
-template <class T>
-void clean(std::optional<T>& member) {
-    if (member) clean(*member);
-}
-template <class T>
-void clean(std::vector<T>& list) {
-    for (auto& item : list) clean(item);
-}
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 bool ends_in_ascii(std::string_view text) { return !text.empty() && is_ascii(text.back()); }
@@ -65,13 +26,6 @@ std::string last_separator(std::string_view before, std::string_view after) {
 }
 
 } // namespace
-
-record::Run plain(record::Run run) {
-    clean(run);
-    clean(run.machine);
-    clean(run.cases);
-    return run;
-}
 
 void translate(record::Run& run) {
     const auto say_it = [](std::string& text) { text = translated(text); };

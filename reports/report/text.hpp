@@ -18,9 +18,6 @@ namespace assay::report {
 
 using assay::plain;
 
-/// The run with every text in it made plain, and numbers that are none (not finite) taken out.
-record::Run plain(record::Run run);
-
 /// What the harness and benchmarks said in English sentences, in the language in use where the catalogue has them.
 void translate(record::Run& run);
 

@@ -162,8 +162,6 @@ bool are_soaks(const Collection& collection);
 double nodes_of(const Observation& seen, const Collection& runs);
 
 struct CollectOptions {
-    bool index = true;           ///< keep an index of large folders, outside them, and use it
-    std::size_t index_from = 50; ///< files in a folder that are worth an index
     /// Names of metrics, "primary", "all"; only primary ones where it is empty.
     std::vector<std::string> metrics{};
     /// Beside primary ones all others that say more than they do (energy, percentiles, matrices; not what is computed

@@ -2,7 +2,10 @@
 
 #include "store/digest.hpp"
 
+#include "base/console.hpp"
 #include "base/utc.hpp"
+#include "language/language.hpp"
+#include "language/texts/store.hpp"
 #include "record/conditions.hpp"
 #include "record/metrics.hpp"
 #include "record/noise.hpp"
@@ -46,12 +49,12 @@ void add_later_parameters(record::Case& c) {
 }
 
 /// A metric that is not ours is taken as its file describes it.
-Series series_of(record::Case& c, const record::Machine& machine) {
-    Series series{.benchmark = std::move(c.benchmark),
+Series series_of(const record::Case& c, const record::Machine& machine) {
+    Series series{.benchmark = c.benchmark,
                   .version = c.version,
                   .place = record::words_of(c.place),
-                  .library = std::move(c.library),
-                  .parameters = std::move(c.parameters),
+                  .library = c.library,
+                  .parameters = c.parameters,
                   .conditions = record::conditions(c, machine),
                   .metric = c.headline};
     if (const auto* definition = record::find_metric(c.headline)) {
@@ -64,27 +67,26 @@ Series series_of(record::Case& c, const record::Machine& machine) {
     return series;
 }
 
-void take_value(const record::Case& c, const Series& series, CaseDigest& digest) {
-    if (c.metrics.empty()) {
-        digest.defect = Defect::no_value;
-        return;
-    }
+bool is_figure(const std::optional<double>& value) {
+    return value && std::isfinite(*value) && *value > 0;
+}
+std::optional<double> figure(const std::optional<double>& value) {
+    return is_figure(value) ? value : std::nullopt;
+}
+
+/// Why a measured case has no value to go on with; empty where it has one.
+std::string problem_of(const record::Case& c, const Series& series) {
+    if (c.metrics.empty())
+        return say<text::store::no_value>(record::to_string(c.status), series.metric);
     const record::Metric& first = c.metrics.front();
-    if (first.name != c.headline) {
-        digest.defect = Defect::other_metric;
-        digest.found = first.name;
-        return;
-    }
-    if (first.unit != series.unit || first.higher_is_better != series.higher_is_better) {
-        digest.defect = first.unit == series.unit ? Defect::other_direction : Defect::other_unit;
-        digest.found = first.unit;
-        return;
-    }
-    digest.value = first.value;
-    digest.low = first.low;
-    digest.high = first.high;
-    digest.scope = first.interval_scope;
-    if (!first.value) digest.defect = Defect::no_value;
+    if (first.name != c.headline) return say<text::store::other_metric>(series.metric, first.name);
+    if (first.unit != series.unit)
+        return say<text::store::other_unit>(series.metric, first.unit, series.unit);
+    if (first.higher_is_better != series.higher_is_better)
+        return say<text::store::higher_or_lower>(series.metric);
+    if (!first.value) return say<text::store::no_value>(record::to_string(c.status), series.metric);
+    if (!is_figure(first.value)) return say<text::store::not_positive>(series.metric, *first.value);
+    return "";
 }
 
 /// A failed check outweighs what the status says.
@@ -168,54 +170,44 @@ record::NoiseLevel alone_of(const record::Case& c, const record::Machine& machin
     return level;
 }
 
-CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& series,
-                     std::vector<MetricKind>& others) {
-    judge(c);
-    CaseDigest digest{.status = c.status, .reason = std::move(c.reason)};
-    if (shows(c.status)) {
-        for (const auto& replica : c.replicas)
-            if (const auto value = record::headline_of(c, replica))
-                digest.replicas.push_back(
-                    {.index = replica.index,
-                     .value = *value,
-                     .disturbed = c.spread && replica.status == record::Status::disturbed,
-                     .throttled = is_throttled(c, replica)});
-        digest.warm_seconds = warm_seconds(c);
-        if (c.spread) digest.planned = c.spread->replicas;
-        digest.ceiling = c.ceiling.value;
-        digest.cause = cause_of(c);
-        if (c.spread) {
-            digest.between_runs = c.spread->between_runs;
-            digest.between_replicas = c.spread->between_replicas;
-            digest.degrees = c.spread->degrees;
-            const auto alone = alone_of(c, machine);
-            digest.alone_between_replicas = alone.between_replicas;
-            digest.alone_between_runs = alone.between_runs;
-        }
-        digest.datasheet = datasheet_bound(c);
-        digest.verified = c.verification && c.verification->passed;
-        digest.two_levels = !c.metrics.empty() && c.metrics.front().levels &&
-                            c.metrics.front().levels->slow.has_value();
-        digest.core_latency = core_latency(c);
-    }
-    const auto influence = record::influence_of(c);
+/// Values and what belongs to them, of a case that has them.
+void fill(Observation& seen, const record::Case& c, const record::Machine& machine) {
+    const auto& first = c.metrics.front();
+    seen.value = first.value;
+    seen.low = figure(first.low);
+    seen.high = figure(first.high);
+    seen.scope = first.interval_scope;
+    seen.two_levels = first.levels && first.levels->slow.has_value();
+    for (const auto& replica : c.replicas)
+        if (const auto value = figure(record::headline_of(c, replica)))
+            seen.replicas.push_back(
+                {.index = replica.index,
+                 .value = *value,
+                 .disturbed = c.spread && replica.status == record::Status::disturbed,
+                 .throttled = is_throttled(c, replica)});
+    seen.warm_seconds = figure(warm_seconds(c));
+    seen.ceiling = figure(c.ceiling.value);
+    seen.datasheet = figure(datasheet_bound(c));
+    seen.cause = cause_of(c);
+    seen.core_latency = figure(core_latency(c));
+    seen.verified = c.verification && c.verification->passed;
+    if (!c.spread) return;
+    seen.planned = c.spread->replicas;
+    seen.between_runs = figure(c.spread->between_runs);
+    seen.between_replicas = figure(c.spread->between_replicas);
+    seen.degrees = figure(c.spread->degrees);
+    const auto alone = alone_of(c, machine);
+    seen.alone_between_replicas = figure(alone.between_replicas);
+    seen.alone_between_runs = figure(alone.between_runs);
+}
+
+bool is_disturbed(const record::Case& c) {
     const auto& events = c.telemetry.disturbed_by;
-    digest.disturbed = events.empty()
-                           ? !c.telemetry.disturbances.empty()
-                           : std::ranges::any_of(events, [&](const record::Disturbance& by) {
-                                 return record::concerns(by.code, influence);
-                             });
-    digest.events = events_of(c);
-    add_later_parameters(c);
-    settle(c.parameters);
-    series = series_of(c, machine);
-    if (shows(c.status)) take_value(c, series, digest);
-    if (digest.defect != Defect::none) digest.replicas.clear();
-    const bool has_others = shows(c.status) && digest.defect == Defect::none;
-    const auto list = has_others ? other_metrics(c) : std::vector<MetricDigest>{};
-    others.assign(list.begin(), list.end());
-    digest.others_values = packed(std::vector<MetricValues>(list.begin(), list.end()));
-    return digest;
+    if (events.empty()) return !c.telemetry.disturbances.empty();
+    const auto influence = record::influence_of(c);
+    return std::ranges::any_of(events, [&](const record::Disturbance& by) {
+        return record::concerns(by.code, influence);
+    });
 }
 
 /// Times of one form: the first and the last as texts.
@@ -238,53 +230,73 @@ double strayed_seconds(const record::Run& run) {
     return std::max(between(first, run.started), between(run.ended, last));
 }
 
-} // namespace
-
-std::uint32_t Pool::add(std::string_view bytes) {
-    if (const auto known = numbers_.find(bytes); known != numbers_.end()) return known->second;
-    const auto number = static_cast<std::uint32_t>(items_.size());
-    numbers_.emplace(items_.emplace_back(bytes), number);
-    return number;
-}
-
-Digester::Digester(record::Run run) {
+RunInfo info_of(record::Run& run) {
     // Measured anew in every run: would make each of them a machine of its own.
-    digest_.core_clock_hz = std::exchange(run.machine.core_clock_hz, std::nullopt);
+    const auto core_clock_hz = std::exchange(run.machine.core_clock_hz, std::nullopt);
     run.machine.platform.swap_used_bytes.reset();
     run.machine.platform.results_free_bytes.reset();
-    digest_.strayed_seconds = strayed_seconds(run);
-    machine_ = packed(run.machine);
-    Series series;
-    std::vector<MetricKind> others;
+    const auto strayed = strayed_seconds(run);
+    return {.id = std::move(run.id),
+            .suite = std::move(run.suite),
+            .started = run.started,
+            .ended = std::move(run.ended),
+            .started_seconds = seconds_of(run.started).value_or(0),
+            .status = run.status,
+            .partial = run.status == "interrupted",
+            .version = std::move(run.version),
+            .build = plain(run.build, 64),
+            .digest = std::move(run.digest),
+            .campaign = std::move(run.campaign),
+            .tags = std::move(run.tags),
+            .error_counters = std::move(run.error_counters),
+            .core_clock_hz = figure(core_clock_hz),
+            .pairing = std::move(run.pairing),
+            .gates = run.schedule ? run.schedule->gates : std::nullopt,
+            .soak = std::move(run.soak),
+            .strayed_seconds = strayed};
+}
+
+} // namespace
+
+Digester::Digester(record::Run run, const MetricChoice& choice)
+    : digest_{.run = info_of(run)}, machine_{std::move(run.machine)} {
+    const auto& machine = machine_.value;
     for (auto& c : run.cases) {
-        digest_.cases.push_back(digest_of(c, run.machine, series, others));
-        series_.push_back(packed(series));
-        settings_.push_back(packed(c.settings));
-        others_.push_back(packed(others));
+        judge(c);
+        const bool is_shown = shows(c.status);
+        CaseDigest digest{.seen = {.status = c.status,
+                                   .reason = std::move(c.reason),
+                                   .disturbed = is_disturbed(c),
+                                   .events = events_of(c)}};
+        add_later_parameters(c);
+        settle(c.parameters);
+        auto series = series_of(c, machine);
+        std::vector<MetricKind> others;
+        if (is_shown) digest.problem = problem_of(c, series);
+        if (is_shown && digest.problem.empty()) {
+            fill(digest.seen, c, machine);
+            for (auto& other : other_metrics(c)) {
+                if (choice.other(other))
+                    digest.values.push_back(std::move(static_cast<MetricValues&>(other)));
+                others.push_back(std::move(static_cast<MetricKind&>(other)));
+            }
+        }
+        digest_.cases.push_back(std::move(digest));
+        series_.emplace_back(std::move(series));
+        settings_.emplace_back(std::move(c.settings));
+        others_.emplace_back(std::move(others));
     }
-    run.cases.clear();
-    run.hosts.clear();
-    digest_.run = std::move(run);
 }
 
-std::string Digester::finish(Pools& pools) {
-    digest_.machine = pools.machines.add(machine_);
+RunDigest Digester::finish(Pools& pools) {
+    digest_.run.machine = pools.machines.add(std::move(machine_));
     for (std::size_t i = 0; i < digest_.cases.size(); ++i) {
-        digest_.cases[i].series = pools.series.add(series_[i]);
-        digest_.cases[i].settings = pools.settings.add(settings_[i]);
-        digest_.cases[i].others = pools.others.add(others_[i]);
+        auto& c = digest_.cases[i];
+        c.seen.series = pools.series.add(std::move(series_[i]));
+        c.seen.settings = pools.settings.add(std::move(settings_[i]));
+        c.others = pools.others.add(std::move(others_[i]));
     }
-    return packed(digest_);
-}
-
-std::string digest_shape() {
-    Shape shape;
-    shape.add(RunDigest{});
-    shape.add(record::Machine{});
-    shape.add(Series{});
-    shape.add(MetricKind{});
-    shape.add(MetricValues{});
-    return shape.text();
+    return std::move(digest_);
 }
 
 } // namespace assay::report

@@ -2,12 +2,12 @@
 
 #include "store/find.hpp"
 
+#include "base/console.hpp"
 #include "base/file.hpp"
 #include "language/language.hpp"
 #include "language/texts/store.hpp"
 #include "record/journal.hpp"
 #include "report/input.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 #include <glob.h>
@@ -42,9 +42,8 @@ std::vector<fs::path> matches(const fs::path& pattern) {
     return paths;
 }
 
-std::int64_t nanoseconds(const timespec& time) {
-    constexpr std::int64_t second = 1'000'000'000;
-    return std::int64_t{time.tv_sec} * second + time.tv_nsec;
+double seconds(const timespec& time) {
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 class Search {
@@ -53,23 +52,21 @@ public:
 
     /// An argument: its label and what it names.
     Result<void> add(const std::string& argument, std::size_t number) {
-        auto input = split_label(argument);
-        if (!input) return tl::unexpected{input.error()};
-        label_ = plain(input->label);
+        ASSAY_TRY(auto input, split_label(argument));
+        label_ = plain(input.label);
         input_ = number;
         std::error_code ignored;
-        if (fs::exists(input->file, ignored)) return add_path(input->file, true);
-        if (!is_pattern(input->file))
-            return fail(fmt::format("{}: no such file or folder", input->file.string()));
-        const auto paths = matches(input->file);
+        if (fs::exists(input.file, ignored)) return add_path(input.file, true);
+        if (!is_pattern(input.file))
+            return fail(fmt::format("{}: no such file or folder", input.file.string()));
+        const auto paths = matches(input.file);
         if (paths.empty())
-            return fail(fmt::format("{}: nothing matches this pattern", input->file.string()));
+            return fail(fmt::format("{}: nothing matches this pattern", input.file.string()));
         const std::size_t before = count();
-        for (const auto& path : paths)
-            if (auto done = add_path(path, false); !done) return done;
+        for (const auto& path : paths) ASSAY_TRY(add_path(path, false));
         if (count() > before) return {};
         return fail(fmt::format("{}: no file matches, and no folder that matches holds a {}",
-                                input->file.string(), run_file));
+                                input.file.string(), run_file));
     }
 
     FoundFiles finish() && { return std::move(found_); }
@@ -81,11 +78,10 @@ private:
     Result<void> add_path(const fs::path& path, bool must_hold_runs) {
         std::error_code ignored;
         if (!fs::is_directory(path, ignored)) {
-            add_file(path, "", 0);
+            add_file(path, "");
             return {};
         }
         const std::size_t before = count();
-        found_.folders.push_back(path);
         add_folder(path, "");
         if (must_hold_runs && count() == before)
             return fail(
@@ -129,11 +125,11 @@ private:
             if (is_folder)
                 add_folder(folder / name, below);
             else
-                add_file(folder / name, below, found_.folders.size() - 1);
+                add_file(folder / name, below);
         }
     }
 
-    void add_file(const fs::path& path, const std::string& within, std::size_t folder) {
+    void add_file(const fs::path& path, const std::string& within) {
         struct stat facts{};
         if (::stat(path.c_str(), &facts) != 0) {
             const std::error_code why{errno, std::generic_category()};
@@ -160,12 +156,8 @@ private:
         found_.files.push_back({.label = label_,
                                 .input = input_,
                                 .path = path,
-                                .stamp = {.inode = facts.st_ino,
-                                          .size = facts.st_size,
-                                          .modified = nanoseconds(facts.st_mtim),
-                                          .changed = nanoseconds(facts.st_ctim)},
-                                .within = within,
-                                .folder = folder});
+                                .modified = seconds(facts.st_mtim),
+                                .within = within});
     }
 
     FoundFiles found_;
@@ -179,8 +171,7 @@ private:
 
 Result<FoundFiles> find_files(const std::vector<std::string>& inputs, Journals journals) {
     Search search{journals};
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (auto done = search.add(inputs[i], i); !done) return tl::unexpected{done.error()};
+    for (std::size_t i = 0; i < inputs.size(); ++i) ASSAY_TRY(search.add(inputs[i], i));
     return std::move(search).finish();
 }
 

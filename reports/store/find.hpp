@@ -14,27 +14,16 @@
 
 namespace assay::report {
 
-/// What tells whether a file is still the same one.
-struct Stamp {
-    std::uint64_t inode = 0;
-    std::int64_t size = 0;
-    std::int64_t modified = 0; ///< nanoseconds since 1970
-    std::int64_t changed = 0;  ///< of the inode: what sets `modified` back cannot set this back
-    bool operator==(const Stamp&) const = default;
-};
-
 struct FoundFile {
     std::string label;
     std::size_t input = 0; ///< which of the arguments it came by
     std::filesystem::path path;
-    Stamp stamp;
-    std::string within;     ///< path below its folder; empty for files named themselves
-    std::size_t folder = 0; ///< index into FoundFiles::folders
+    double modified = 0; ///< seconds since 1970
+    std::string within;  ///< path below its folder; empty for files named themselves
 };
 
 struct FoundFiles {
-    std::vector<FoundFile> files;               ///< each once, by input, then by path
-    std::vector<std::filesystem::path> folders; ///< that were searched
+    std::vector<FoundFile> files; ///< each once, by input, then by path
     std::vector<Problem> problems;
     std::vector<std::filesystem::path> unfinished; ///< journals of runs without a result
 };

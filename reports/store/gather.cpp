@@ -2,13 +2,12 @@
 
 #include "store/gather.hpp"
 
+#include "base/console.hpp"
 #include "base/utc.hpp"
 #include "language/language.hpp"
 #include "language/texts/store.hpp"
 #include "record/same_machine.hpp"
-#include "report/text.hpp"
 #include "report/words.hpp"
-#include "store/plain.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -25,17 +24,15 @@
 namespace assay::report {
 namespace {
 
-bool shows(record::Status status) { return is_measured(status); }
-bool is_figure(const std::optional<double>& value) {
-    return value && std::isfinite(*value) && *value > 0;
+/// Of a metric that is not the primary one: zero is a value where it may be none.
+bool is_amount(const std::optional<double>& value) {
+    return value && std::isfinite(*value) && *value >= 0;
+}
+std::optional<double> amount(const std::optional<double>& value) {
+    return is_amount(value) ? value : std::nullopt;
 }
 std::optional<double> figure(const std::optional<double>& value) {
-    return is_figure(value) ? value : std::nullopt;
-}
-
-/// Of a metric that is not the primary one: zero is a value where it may be none.
-std::optional<double> amount(const std::optional<double>& value) {
-    return value == 0.0 ? value : figure(value);
+    return is_amount(value) && *value > 0 ? value : std::nullopt;
 }
 
 std::string question_of(const Series& series) {
@@ -47,52 +44,37 @@ std::string question_of(const Series& series) {
     return text + ": " + series.metric;
 }
 
-Series make_series(const std::string& bytes) {
-    Series series = unpacked<Series>(bytes).value_or(Series{});
-    record::Case c = plain_case({.benchmark = std::move(series.benchmark),
-                                 .place = {.kind = std::move(series.place)},
-                                 .library = std::move(series.library),
-                                 .parameters = std::move(series.parameters),
-                                 .settings = std::move(series.conditions),
-                                 .headline = std::move(series.metric)});
+void add_words(Series& series) {
+    record::Case c;
+    c.benchmark = series.benchmark;
+    c.parameters = series.parameters;
+    c.settings = series.conditions; // what "all ranks" were
     series.what = parameters_in_words(c);
-    series.benchmark = std::move(c.benchmark);
-    series.place = record::words_of(c.place);
-    series.library = std::move(c.library);
-    series.parameters = std::move(c.parameters);
-    series.conditions = std::move(c.settings);
-    series.metric = std::move(c.headline);
-    series.unit = plain(series.unit);
     series.question = question_of(series);
-    return series;
 }
 
-/// Items of pools as they are numbered in the Collection: in the order in which they are first used, and
-/// equal ones of several pools once.
+/// Items of a pool as they are numbered in the Collection: in the order in which they are first used.
 template <class T>
 class Numbering {
 public:
-    Numbering(std::vector<T>& items, T (*make)(const std::string& bytes), std::size_t batches)
-        : items_{items}, make_{make}, of_batch_(batches) {}
+    Numbering(std::vector<T>& items, Pool<T>& pool)
+        : items_{items}, pool_{pool}, numbers_(pool.size(), unused) {}
 
-    std::uint32_t operator()(std::size_t batch, const Pool& pool, std::uint32_t number) {
-        auto& numbers = of_batch_[batch];
-        if (numbers.empty()) numbers.assign(pool.size(), unused);
-        if (numbers[number] != unused) return numbers[number];
-        const std::string& bytes = pool[number];
-        const auto [known, is_new] =
-            known_.try_emplace(bytes, static_cast<std::uint32_t>(items_.size()));
-        if (is_new) items_.push_back(make_(bytes));
-        return numbers[number] = known->second;
+    std::uint32_t operator()(std::uint32_t number) {
+        auto& own = numbers_[number];
+        if (own == unused) {
+            own = static_cast<std::uint32_t>(items_.size());
+            items_.push_back(std::move(pool_[number]));
+        }
+        return own;
     }
 
 private:
     static constexpr auto unused = static_cast<std::uint32_t>(-1);
 
     std::vector<T>& items_;
-    T (*make_)(const std::string&);
-    std::vector<std::vector<std::uint32_t>> of_batch_;
-    std::unordered_map<std::string_view, std::uint32_t> known_; ///< looks at the pools' bytes
+    Pool<T>& pool_;
+    std::vector<std::uint32_t> numbers_;
 };
 
 /// Digests are made by many threads, and glibc keeps what is freed for the thread that asked for it.
@@ -102,90 +84,65 @@ void give_back_memory() {
 #endif
 }
 
-/// A candidate that may still be found to be there twice.
-struct Entry {
-    Candidate* candidate;
-    std::size_t batch;
-    double started;
-    bool dropped = false;
-};
-
 class Gatherer {
 public:
-    Gatherer(std::vector<Batch>& batches, const CollectOptions& options)
-        : batches_{batches}, now_{options.now.value_or(0)}, choice_{options.metrics},
-          others_{options.others}, machines_{all_.machines, &make_machine, batches.size()},
-          series_{all_.series, &make_series, batches.size()},
-          settings_{all_.settings, &make_settings, batches.size()},
-          other_kinds_{kinds_, &make_kinds, batches.size()} {}
+    Gatherer(std::vector<Candidate>& candidates, Pools& pools, const CollectOptions& options)
+        : candidates_{candidates}, pools_{pools}, now_{options.now.value_or(0)},
+          choice_{options.metrics, options.others}, machines_{all_.machines, pools.machines},
+          series_{all_.series, pools.series}, settings_{all_.settings, pools.settings} {}
 
     Collection run() && {
-        std::vector<Entry> entries = in_order();
-        for (auto& entry : entries) judge(entry);
-        drop_repeated(entries);
-        std::erase_if(entries, [](const Entry& entry) { return entry.dropped; });
+        std::ranges::sort(candidates_, earlier);
+        std::erase_if(candidates_, [&](const Candidate& one) { return !is_possible(one); });
+        drop_repeated();
         std::size_t most = 0;
-        for (const auto& entry : entries) most += observations_of(entry);
-        all_.runs.reserve(entries.size());
+        for (const auto& one : candidates_) most += observations_of(one);
+        all_.runs.reserve(candidates_.size());
         all_.observations.reserve(most); // to grow would take the double, and both at once
-        const std::size_t part = entries.size() / parts + 1;
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-            take(entries[i]);
+        const std::size_t part = candidates_.size() / parts + 1;
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            take(candidates_[i].digest);
             if (i % part == part - 1) give_back_memory();
         }
+        for (auto& series : all_.series)
+            if (series.question.empty()) add_words(series);
         for (const auto series : measured_) all_.metrics.insert(all_.series[series].metric);
-        for (const auto& kinds : kinds_)
-            for (const auto& kind : kinds) all_.metrics.insert(kind.name);
+        for (const auto number : other_kinds_)
+            for (const auto& kind : pools_.others[number]) all_.metrics.insert(kind.name);
         tell_machines_apart();
         return std::move(all_);
     }
 
 private:
-    static bool earlier(const Entry& a, const Entry& b) {
-        const auto key = [](const Entry& entry) {
+    static bool earlier(const Candidate& a, const Candidate& b) {
+        const auto key = [](const Candidate& one) {
             return std::tuple<std::size_t, double, const std::filesystem::path&>{
-                entry.candidate->input, entry.started, entry.candidate->file};
+                one.input, one.digest.run.started_seconds, one.digest.run.file};
         };
         return key(a) < key(b);
     }
-    std::vector<Entry> in_order() {
-        std::vector<Entry> entries;
-        for (std::size_t i = 0; i < batches_.size(); ++i)
-            for (auto& candidate : batches_[i].candidates) {
-                auto& run = candidate.digest.run;
-                for (auto* text :
-                     {&run.id, &run.suite, &run.started, &run.ended, &run.status, &run.version,
-                      &run.digest, static_cast<std::string*>(&run.campaign)})
-                    *text = plain(*text);
-                entries.push_back({.candidate = &candidate,
-                                   .batch = i,
-                                   .started = seconds_of(run.started).value_or(0)});
-            }
-        std::ranges::sort(entries, earlier);
-        return entries;
-    }
 
-    void drop(Entry& entry, std::string reason, ProblemCode code = ProblemCode::other) {
-        entry.dropped = true;
-        all_.problems.push_back({.where = plain(entry.candidate->file.string()),
+    bool drop(const Candidate& one, std::string reason, ProblemCode code = ProblemCode::other) {
+        all_.problems.push_back({.where = plain(one.digest.run.file.string()),
                                  .reason = std::move(reason),
                                  .code = code});
+        return false;
     }
 
-    void judge(Entry& entry) {
-        const auto& run = entry.candidate->digest.run;
-        if (entry.candidate->digest.cases.empty()) return drop(entry, say<text::store::no_cases>());
-        if (run.started.empty()) return; // not recorded, which an import may not know better
+    bool is_possible(const Candidate& one) {
+        const auto& run = one.digest.run;
+        if (one.digest.cases.empty()) return drop(one, say<text::store::no_cases>());
+        if (run.started.empty()) return true; // not recorded, which an import may not know better
         const auto started = seconds_of(run.started);
-        if (!started) return drop(entry, say<text::store::no_time>(run.started));
+        if (!started) return drop(one, say<text::store::no_time>(run.started));
         if (*started < oldest)
-            return drop(entry, say<text::store::clock_not_set>(run.started), ProblemCode::not_set);
+            return drop(one, say<text::store::clock_not_set>(run.started), ProblemCode::not_set);
         if (*started > now_)
-            return drop(entry, say<text::store::in_future>(run.started), ProblemCode::future);
+            return drop(one, say<text::store::in_future>(run.started), ProblemCode::future);
         const auto ended = seconds_of(run.ended);
-        if (ended && *ended < *started)
-            drop(entry, say<text::store::ended_before>(run.started, run.ended),
-                 ProblemCode::backwards);
+        if (!ended || *ended >= *started) return true;
+        return drop(one, say<text::store::ended_before>(run.started, run.ended),
+                    ProblemCode::backwards);
     }
 
     /// Equal records are of two machines where names say so: each gets an entry of its own.
@@ -224,121 +181,88 @@ private:
         }
     }
 
-    record::Machine machine_of(const Entry& entry) const {
-        const Pool& pool = batches_[entry.batch].pools.machines;
-        return make_machine(pool[entry.candidate->digest.machine]);
-    }
-    void drop_repeated(std::vector<Entry>& entries) {
-        std::unordered_map<std::string_view, Entry*> known;
-        for (auto& entry : entries) {
-            const std::string& id = entry.candidate->digest.run.id;
-            if (entry.dropped || id.empty()) continue;
-            const auto [other, is_new] = known.try_emplace(id, &entry);
-            if (!is_new) drop_one(other->second, entry);
+    void drop_repeated() {
+        std::unordered_map<std::string_view, const Candidate*> known;
+        std::set<const Candidate*> dropped;
+        for (const auto& one : candidates_) {
+            if (one.digest.run.id.empty()) continue;
+            const auto [other, is_new] = known.try_emplace(one.digest.run.id, &one);
+            if (!is_new) dropped.insert(drop_one(other->second, one));
         }
+        std::erase_if(candidates_, [&](const Candidate& one) { return dropped.contains(&one); });
     }
-    /// Of two copies of a run that was resumed in between, the whole one is used.
-    void drop_one(Entry*& kept, Entry& entry) {
-        const std::string& id = entry.candidate->digest.run.id;
-        const auto here = machine_of(entry);
-        const auto there = machine_of(*kept);
-        const auto path = [](const Entry& of) { return plain(of.candidate->file.string()); };
-        if (!record::is_id_of(here, there.id) && !record::is_id_of(there, here.id))
-            return drop(entry, say<text::store::other_machine>(id, path(*kept), there.id, here.id),
-                        ProblemCode::same_run);
-        const auto is_done = [](const Entry& of) {
-            return of.candidate->digest.run.status == "done";
-        };
-        Entry* loser = &entry;
-        if (is_done(entry) && !is_done(*kept)) loser = std::exchange(kept, &entry);
+    /// Of two copies of a run that was resumed in between, the whole one is kept. Returns the other one.
+    const Candidate* drop_one(const Candidate*& kept, const Candidate& one) {
+        const auto& id = one.digest.run.id;
+        const auto& here = pools_.machines[one.digest.run.machine];
+        const auto& there = pools_.machines[kept->digest.run.machine];
+        const auto path = [](const Candidate& of) { return plain(of.digest.run.file.string()); };
+        if (!record::is_id_of(here, there.id) && !record::is_id_of(there, here.id)) {
+            drop(one, say<text::store::other_machine>(id, path(*kept), there.id, here.id),
+                 ProblemCode::same_run);
+            return &one;
+        }
+        const auto is_done = [](const Candidate& of) { return of.digest.run.status == "done"; };
+        const Candidate* loser = &one;
+        if (is_done(one) && !is_done(*kept)) loser = std::exchange(kept, &one);
         drop(*loser, say<text::store::same_run>(id, path(*kept)), ProblemCode::copy);
         all_.problems.back().is_copy = true;
+        return loser;
     }
 
-    bool asks_for(const MetricKind& kind) const {
-        return choice_.other(kind.name) || (others_ && !kind.is_computed);
-    }
-    bool asks_for_others() const { return others_ || !choice_.only_primary(); }
-    const std::vector<MetricKind>& kinds_of(const Entry& entry, const CaseDigest& c) {
-        return kinds_[other_kinds_(entry.batch, batches_[entry.batch].pools.others, c.others)];
-    }
     /// At most.
-    std::size_t observations_of(const Entry& entry) {
-        const auto& cases = entry.candidate->digest.cases;
-        std::size_t count = cases.size();
-        if (!asks_for_others()) return count;
-        for (const auto& c : cases)
-            count += static_cast<std::size_t>(std::ranges::count_if(
-                kinds_of(entry, c), [&](const MetricKind& kind) { return asks_for(kind); }));
+    static std::size_t observations_of(const Candidate& one) {
+        std::size_t count = one.digest.cases.size();
+        for (const auto& c : one.digest.cases) count += c.values.size();
         return count;
     }
 
-    void take(const Entry& entry) {
-        Candidate& candidate = *entry.candidate;
-        RunDigest& digest = candidate.digest;
-        const Pools& pools = batches_[entry.batch].pools;
+    void take(RunDigest& digest) {
         const auto number = static_cast<std::uint32_t>(all_.runs.size());
-        if (digest.run.pairing) make_plain(*digest.run.pairing);
-        all_.runs.push_back(
-            {.label = std::move(candidate.label),
-             .file = std::move(candidate.file),
-             .id = digest.run.id,
-             .suite = std::move(digest.run.suite),
-             .started = std::move(digest.run.started),
-             .ended = std::move(digest.run.ended),
-             .started_seconds = entry.started,
-             .written_seconds = candidate.written,
-             .status = digest.run.status,
-             .partial = digest.run.status == "interrupted",
-             .version = std::move(digest.run.version),
-             .build = plain(digest.run.build, 64),
-             .digest = std::move(digest.run.digest),
-             .campaign = std::move(digest.run.campaign),
-             .tags = plain_list(std::move(digest.run.tags)),
-             .error_counters = plain_counters(std::move(digest.run.error_counters)),
-             .core_clock_hz = figure(digest.core_clock_hz),
-             .machine = machines_(entry.batch, pools.machines, digest.machine),
-             .pairing = std::move(digest.run.pairing),
-             .gates = digest.run.schedule ? plain_gates(*digest.run.schedule) : std::nullopt,
-             .soak = plain_soak(std::move(digest.run.soak)),
-             .strayed_seconds = digest.strayed_seconds});
+        digest.run.machine = machines_(digest.run.machine);
+        all_.runs.push_back(std::move(digest.run));
         for (auto& c : digest.cases) {
-            const auto series = series_(entry.batch, pools.series, c.series);
-            const auto settings = settings_(entry.batch, pools.settings, c.settings);
-            report_defect(all_.runs.back(), c, all_.series[series]);
-            auto seen = observation(c, number, series, settings);
-            if (asks_for_others()) take_others(kinds_of(entry, c), c.others_values, seen);
-            if (choice_.primary(all_.series[series].metric))
+            auto& seen = c.seen;
+            seen.run = number;
+            seen.series = series_(seen.series);
+            seen.settings = settings_(seen.settings);
+            const auto& series = all_.series[seen.series];
+            if (!c.problem.empty())
+                all_.problems.push_back(
+                    {.where = fmt::format("{}: {}", plain(all_.runs.back().file.string()),
+                                          name_of(series)),
+                     .reason = std::move(c.problem)});
+            if (!choice_.only_primary()) take_others(c);
+            if (choice_.primary(all_.series[seen.series].metric))
                 all_.observations.push_back(std::move(seen));
         }
         digest = {}; // all of them beside all that is made of them would be twice as much
     }
-    void take_others(const std::vector<MetricKind>& kinds, std::string_view bytes,
-                     Observation& primary) {
+    void take_others(CaseDigest& c) {
+        auto& primary = c.seen;
         if (primary.value) measured_.insert(primary.series);
-        const auto wanted = [&](const MetricKind& kind) { return asks_for(kind); };
-        if (std::ranges::none_of(kinds, wanted)) return;
-        auto values = unpacked<std::vector<MetricValues>>(bytes);
-        if (!values || values->size() != kinds.size()) return;
-        auto replicas = std::exchange(primary.replicas, {}); // others have their own
-        for (std::size_t i = 0; i < kinds.size(); ++i) {
-            if (!wanted(kinds[i])) continue;
+        other_kinds_.insert(c.others);
+        const auto replicas = std::exchange(primary.replicas, {}); // others have their own
+        auto values = c.values.begin();
+        for (const auto& kind : pools_.others[c.others]) {
+            if (!choice_.other(kind)) continue;
             Observation seen = primary;
-            if (kinds[i].is_computed)
-                compute(seen, kinds[i], (*values)[i].factor, replicas);
+            if (kind.is_computed)
+                compute(seen, kind, values->factor, replicas);
             else
-                fill(seen, std::move((*values)[i]));
+                fill(seen, std::move(*values));
+            ++values;
             if (!seen.value) continue;
             seen.ceiling.reset();
             seen.datasheet.reset();
             std::erase_if(seen.replicas, [&](const auto& one) {
-                return kinds[i].is_computed ? !figure(one.value) : !amount(one.value);
+                return kind.is_computed ? !figure(one.value) : !amount(one.value);
             });
-            seen.is_primary = choice_.other(kinds[i].name);
-            seen.series = series_of(kinds[i], primary.series);
+            seen.is_primary = choice_.is_named(kind.name);
+            seen.series = series_of(kind, primary.series);
             all_.observations.push_back(std::move(seen));
         }
-        primary.replicas = std::move(replicas);
+        primary.replicas = replicas;
     }
     std::uint32_t series_of(const MetricKind& kind, std::uint32_t primary) {
         const auto [known, is_new] =
@@ -352,7 +276,6 @@ private:
         series.is_headline = false;
         if (!kind.energy_scope.empty())
             series.conditions.push_back({"energy_scope", kind.energy_scope});
-        series.question = question_of(series);
         all_.series.push_back(std::move(series));
         return known->second;
     }
@@ -377,109 +300,31 @@ private:
         seen.replicas = replicas;
         for (auto& replica : seen.replicas) replica.value = of(replica.value).value_or(0);
     }
-    static void make_plain(record::Pairing& pairing) {
-        for (auto* text : {&pairing.id, &pairing.setting, &pairing.order}) *text = plain(*text);
-        pairing.changes = plain_list(std::move(pairing.changes));
-    }
-
-    static Observation observation(CaseDigest& c, std::uint32_t run, std::uint32_t series,
-                                   std::uint32_t settings) {
-        Observation seen{.run = run,
-                         .series = series,
-                         .status = c.status,
-                         .reason = plain(c.reason),
-                         .disturbed = c.disturbed,
-                         .events = c.events,
-                         .settings = settings};
-        if (!shows(c.status) || c.defect != Defect::none || !figure(c.value)) return seen;
-        seen.value = c.value;
-        seen.low = figure(c.low);
-        seen.high = figure(c.high);
-        seen.scope = c.scope;
-        seen.ceiling = figure(c.ceiling);
-        if (c.cause) {
-            record::Case entry;
-            entry.telemetry.disturbed_by.push_back(*std::move(c.cause));
-            seen.cause = plain_case(std::move(entry)).telemetry.disturbed_by.front();
-        }
-        seen.two_levels = c.two_levels;
-        seen.core_latency = figure(c.core_latency);
-        seen.between_runs = figure(c.between_runs);
-        seen.between_replicas = figure(c.between_replicas);
-        seen.degrees = figure(c.degrees);
-        seen.alone_between_replicas = figure(c.alone_between_replicas);
-        seen.alone_between_runs = figure(c.alone_between_runs);
-        seen.datasheet = figure(c.datasheet);
-        seen.verified = c.verified;
-        seen.planned = c.planned;
-        seen.warm_seconds = figure(c.warm_seconds);
-        std::erase_if(c.replicas, [](const auto& replica) { return !figure(replica.value); });
-        seen.replicas = std::move(c.replicas);
-        return seen;
-    }
-
-    void report_defect(const RunInfo& run, const CaseDigest& c, const Series& series) {
-        if (!shows(c.status)) return;
-        std::string reason;
-        switch (c.defect) {
-        case Defect::none:
-            if (figure(c.value)) return;
-            reason = say<text::store::not_positive>(series.metric, c.value.value_or(0));
-            break;
-        case Defect::no_value:
-            reason = say<text::store::no_value>(record::to_string(c.status), series.metric);
-            break;
-        case Defect::other_metric:
-            reason = say<text::store::other_metric>(series.metric, plain(c.found));
-            break;
-        case Defect::other_unit:
-            reason = say<text::store::other_unit>(series.metric, plain(c.found), series.unit);
-            break;
-        case Defect::other_direction:
-            reason = say<text::store::higher_or_lower>(series.metric);
-            break;
-        }
-        all_.problems.push_back(
-            {.where = fmt::format("{}: {}", plain(run.file.string()), name_of(series)),
-             .reason = std::move(reason)});
-    }
-
     /// Of all entries: after each, what their digests took is given back.
     static constexpr std::size_t parts = 4;
 
     /// 2000-01-01. Machines without a clock that keeps running begin in 1970.
     static constexpr double oldest = 946684800;
 
-    std::vector<Batch>& batches_;
+    std::vector<Candidate>& candidates_;
+    Pools& pools_;
     double now_;
     MetricChoice choice_;
-    bool others_;
     Collection all_;
-    std::vector<std::vector<MetricKind>> kinds_;
-    std::set<std::uint32_t> measured_; ///< series
+    std::set<std::uint32_t> measured_;    ///< series
+    std::set<std::uint32_t> other_kinds_; ///< numbers of Pools::others
     std::map<std::tuple<std::uint32_t, std::string_view, std::string_view>, std::uint32_t>
         other_series_;
     Numbering<record::Machine> machines_;
     Numbering<Series> series_;
     Numbering<record::NamedList> settings_;
-    Numbering<std::vector<MetricKind>> other_kinds_;
 };
 
 } // namespace
 
-bool refers_to(const RunDigest& digest, const Pools& pools) {
-    return digest.machine < pools.machines.size() &&
-           std::ranges::all_of(
-               digest.cases,
-               [&](const CaseDigest& c) {
-                   return c.series < pools.series.size() && c.settings < pools.settings.size() &&
-                          c.others < pools.others.size();
-               });
-}
-
-Collection gather(std::vector<Batch> batches, const CollectOptions& options) {
-    Collection all = Gatherer{batches, options}.run();
-    batches.clear();
+Collection gather(std::vector<Candidate> candidates, Pools pools, const CollectOptions& options) {
+    Collection all = Gatherer{candidates, pools, options}.run();
+    candidates.clear();
     give_back_memory();
     return all;
 }

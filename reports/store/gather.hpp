@@ -1,37 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes one Collection of digests, whichever way they came: looks at each for what cannot be, finds runs
-// that are there twice, numbers machines, series and settings anew.
+// Makes one Collection of digests: looks at each for what cannot be, finds runs that are there twice, numbers machines,
+// series and settings anew.
 
 #pragma once
 
 #include "store/digest.hpp"
 
-#include <filesystem>
-#include <string>
+#include <cstddef>
 #include <vector>
 
 namespace assay::report {
 
 /// A file's digest before it is looked at.
 struct Candidate {
-    std::string label;
-    std::size_t input = 0;
-    std::filesystem::path file;
-    double written = 0; ///< seconds since 1970
+    std::size_t input = 0; ///< which of the arguments it came by
     RunDigest digest;
 };
 
-/// Digests that share pools.
-struct Batch {
-    Pools pools;
-    std::vector<Candidate> candidates;
-};
-
-/// Do the digest's numbers exist in the pools?
-bool refers_to(const RunDigest& digest, const Pools& pools);
-
 /// `options.now`: seconds since 1970, from which on a run is in the future.
-Collection gather(std::vector<Batch> batches, const CollectOptions& options);
+Collection gather(std::vector<Candidate> candidates, Pools pools, const CollectOptions& options);
 
 } // namespace assay::report

@@ -191,9 +191,8 @@ Result<std::vector<Key>> make_keys(const Collection& collection,
                                    const std::vector<std::string>& names) {
     std::vector<Key> keys;
     for (const auto& name : names) {
-        auto key = make_key(collection, name);
-        if (!key) return tl::unexpected{key.error()};
-        keys.push_back(std::move(*key));
+        ASSAY_TRY(auto key, make_key(collection, name));
+        keys.push_back(std::move(key));
     }
     return keys;
 }
@@ -204,8 +203,7 @@ Result<Filter> make_filter(const Collection& collection, std::string_view expres
         return fail(fmt::format("the filter \"{}\" is not KEY=VALUE, KEY=A|B or KEY!=VALUE",
                                 plain(expression)));
     const bool negated = expression[equals - 1] == '!';
-    auto key = make_key(collection, expression.substr(0, equals - (negated ? 1 : 0)));
-    if (!key) return tl::unexpected{key.error()};
+    ASSAY_TRY(auto key, make_key(collection, expression.substr(0, equals - (negated ? 1 : 0))));
     std::vector<std::string> patterns;
     for (std::string_view rest = expression.substr(equals + 1);;) {
         const auto bar = rest.find('|');
@@ -213,7 +211,7 @@ Result<Filter> make_filter(const Collection& collection, std::string_view expres
         if (bar == std::string_view::npos) break;
         rest.remove_prefix(bar + 1);
     }
-    Filter filter{.key = std::move(*key)};
+    Filter filter{.key = std::move(key)};
     for (const auto& text : filter.key.texts) {
         const bool matches = std::ranges::any_of(patterns, [&](const std::string& pattern) {
             return pattern == text || fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
@@ -227,18 +225,16 @@ Result<std::vector<Filter>> make_filters(const Collection& collection,
                                          const std::vector<std::string>& expressions) {
     std::vector<Filter> filters;
     for (const auto& expression : expressions) {
-        auto filter = make_filter(collection, expression);
-        if (!filter) return tl::unexpected{filter.error()};
-        filters.push_back(std::move(*filter));
+        ASSAY_TRY(auto filter, make_filter(collection, expression));
+        filters.push_back(std::move(filter));
     }
     return filters;
 }
 
 Result<void> apply_filters(Collection& collection, const std::vector<std::string>& expressions) {
-    const auto filters = make_filters(collection, expressions);
-    if (!filters) return tl::unexpected{filters.error()};
+    ASSAY_TRY(const auto filters, make_filters(collection, expressions));
     std::erase_if(collection.observations, [&](const Observation& seen) {
-        return !std::ranges::all_of(*filters, [&](const Filter& f) { return f.admits(seen); });
+        return !std::ranges::all_of(filters, [&](const Filter& f) { return f.admits(seen); });
     });
     return {};
 }

@@ -2,11 +2,11 @@
 
 #include "store/load.hpp"
 
+#include "base/console.hpp"
 #include "base/on_all_cores.hpp"
 #include "language/language.hpp"
 #include "language/texts/store.hpp"
 #include "record/reader.hpp"
-#include "report/text.hpp"
 #include "roofline/sheet_bounds.hpp"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ std::string reason_of(const Error& error, const std::filesystem::path& file) {
 
 class Loader {
 public:
-    Loader(std::span<const std::filesystem::path> files, Pools& pools)
-        : files_{files}, pools_{pools}, loaded_(files.size()) {}
+    Loader(std::span<const std::filesystem::path> files, const MetricChoice& choice, Pools& pools)
+        : files_{files}, choice_{choice}, pools_{pools}, loaded_(files.size()) {}
 
     std::vector<Loaded> run() {
         on_all_cores(
@@ -51,16 +51,18 @@ private:
             return;
         }
         if (!stale.empty()) {
-            loaded_[i] = {.problem = say<text::store::stale>(stale), .is_stale = true};
+            loaded_[i].problem = say<text::store::stale>(stale);
+            loaded_[i].is_stale = true;
             return;
         }
         harness::add_missing_bounds(*run);
-        Digester digester{*std::move(run)};
+        Digester digester{*std::move(run), choice_};
         const std::scoped_lock lock{mutex_};
         loaded_[i].digest = digester.finish(pools_);
     }
 
     std::span<const std::filesystem::path> files_;
+    const MetricChoice& choice_;
     Pools& pools_;
     std::vector<Loaded> loaded_;
     std::mutex mutex_; ///< of pools_
@@ -68,8 +70,9 @@ private:
 
 } // namespace
 
-std::vector<Loaded> load(std::span<const std::filesystem::path> files, Pools& pools) {
-    return Loader{files, pools}.run();
+std::vector<Loaded> load(std::span<const std::filesystem::path> files, const MetricChoice& choice,
+                         Pools& pools) {
+    return Loader{files, choice, pools}.run();
 }
 
 } // namespace assay::report

@@ -7,6 +7,7 @@
 #include "store/digest.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,12 +15,13 @@
 namespace assay::report {
 
 struct Loaded {
-    std::string digest; ///< packed; empty where the file cannot be read
+    std::optional<RunDigest> digest; ///< nothing where the file cannot be read
     std::string problem;
     bool is_stale = false; ///< that is the problem
 };
 
 /// One for each file, in their order.
-std::vector<Loaded> load(std::span<const std::filesystem::path> files, Pools& pools);
+std::vector<Loaded> load(std::span<const std::filesystem::path> files, const MetricChoice& choice,
+                         Pools& pools);
 
 } // namespace assay::report

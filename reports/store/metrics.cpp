@@ -13,7 +13,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <span>
 #include <utility>
 
 namespace assay::report {
@@ -156,7 +155,8 @@ std::vector<MetricDigest> other_metrics(const Case& c) {
     return list;
 }
 
-MetricChoice::MetricChoice(const std::vector<std::string>& names) : primary_{names.empty()} {
+MetricChoice::MetricChoice(const std::vector<std::string>& names, bool others)
+    : primary_{names.empty()}, others_{others} {
     for (const auto& name : names)
         if (name == "all")
             all_ = true;
@@ -165,8 +165,7 @@ MetricChoice::MetricChoice(const std::vector<std::string>& names) : primary_{nam
         else
             names_.push_back(name);
 }
-bool MetricChoice::primary(std::string_view name) const { return primary_ || other(name); }
-bool MetricChoice::other(std::string_view name) const {
+bool MetricChoice::is_named(std::string_view name) const {
     return all_ || std::ranges::find(names_, name) != names_.end();
 }
 

@@ -5,7 +5,8 @@
 
 #pragma once
 
-#include "record/layout.hpp"
+#include "base/fields.hpp"
+#include "record/model.hpp"
 
 #include <optional>
 #include <string>
@@ -46,47 +47,27 @@ struct MetricDigest : MetricKind, MetricValues {};
 /// Of a measured case whose primary metric has a value.
 std::vector<MetricDigest> other_metrics(const record::Case& c);
 
-/// What `--metric` asks for.
+/// Which metrics are asked for.
 class MetricChoice {
 public:
-    /// Names of metrics, "primary" or "all"; only primary ones where it is empty.
-    explicit MetricChoice(const std::vector<std::string>& names);
-    bool primary(std::string_view name) const;
-    bool other(std::string_view name) const;
+    /// Names of metrics, "primary" or "all"; only primary ones where it is empty. `others`: see CollectOptions.
+    explicit MetricChoice(const std::vector<std::string>& names, bool others = false);
+    bool primary(std::string_view name) const { return primary_ || is_named(name); }
+    bool is_named(std::string_view name) const;
+    /// Of those that are not primary.
+    bool other(const MetricKind& kind) const {
+        return is_named(kind.name) || (others_ && !kind.is_computed);
+    }
     /// Are the primary ones all that is asked for?
-    bool only_primary() const { return !all_ && names_.empty(); }
+    bool only_primary() const { return !all_ && !others_ && names_.empty(); }
 
 private:
     std::vector<std::string> names_;
     bool primary_ = false;
     bool all_ = false;
+    bool others_ = false;
 };
 
-template <class Visit>
-void each_field(Visit&& visit, Maybe<ReplicaValue> auto& replica) {
-    visit("index", replica.index);
-    visit("value", replica.value);
-    visit("disturbed", replica.disturbed);
-    visit("throttled", replica.throttled);
-}
-
-template <class Visit>
-void each_field(Visit&& visit, Maybe<MetricKind> auto& kind) {
-    visit("name", kind.name);
-    visit("unit", kind.unit);
-    visit("higher_is_better", kind.higher_is_better);
-    visit("is_computed", kind.is_computed);
-    visit("energy_scope", kind.energy_scope);
-}
-
-template <class Visit>
-void each_field(Visit&& visit, Maybe<MetricValues> auto& metric) {
-    visit("factor", metric.factor);
-    visit("value", metric.value);
-    visit("low", metric.low);
-    visit("high", metric.high);
-    visit("scope", metric.scope);
-    visit("replicas", metric.replicas);
-}
+ASSAY_FIELDS(MetricKind, name, unit, higher_is_better, is_computed, energy_scope)
 
 } // namespace assay::report

@@ -2,7 +2,7 @@
 
 #include "store/own_runs.hpp"
 
-#include "report/text.hpp"
+#include "base/console.hpp"
 
 #include <fmt/format.h>
 

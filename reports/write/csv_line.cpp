@@ -69,4 +69,9 @@ CsvLine& CsvLine::raw(std::string_view value) {
     return *this;
 }
 
+CsvLine& CsvLine::empty(int count) {
+    for (; count > 0; --count) raw("");
+    return *this;
+}
+
 } // namespace assay::write

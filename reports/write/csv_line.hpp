@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace assay::write {
 
@@ -19,10 +20,37 @@ public:
     /// In full precision; an empty cell where there is none.
     CsvLine& number(const std::optional<double>& value);
     CsvLine& raw(std::string_view value);
+    CsvLine& empty(int count);
+    /// By their types: text, numbers, "true" or "false", names of enumerations; empty where there is nothing.
+    template <class... Values>
+    CsvLine& cells(const Values&... values) {
+        (cell(values), ...);
+        return *this;
+    }
     void end() { out_ += "\r\n"; }
 
 private:
     void separate();
+    template <class Value>
+    void cell(const Value& value) {
+        if constexpr (std::is_same_v<Value, bool>)
+            raw(value ? "true" : "false");
+        else if constexpr (std::is_enum_v<Value>)
+            raw(to_string(value));
+        else if constexpr (std::is_integral_v<Value>)
+            raw(std::to_string(value));
+        else if constexpr (std::is_convertible_v<const Value&, std::string_view>)
+            text(value);
+        else
+            number(value);
+    }
+    template <class Value>
+    void cell(const std::optional<Value>& value) {
+        if (value)
+            cell(*value);
+        else
+            raw("");
+    }
 
     std::string& out_;
     bool first_ = true;

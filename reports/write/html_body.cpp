@@ -14,7 +14,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
 #include <string_view>
@@ -282,13 +281,6 @@ void add(HtmlBody& body, Printer& printer, const Document& document, std::size_t
 
 } // namespace
 
-std::vector<const Document*> alternatives_of(std::span<const Document> documents) {
-    std::vector<const Document*> all;
-    if (documents.size() == 1)
-        for (const auto& alternative : documents.front().alternatives) all.push_back(&alternative);
-    return all;
-}
-
 HtmlBody body_of(std::span<const Document> documents, const std::string& created, bool scripted) {
     HtmlBody body;
     const bool broad = std::ranges::any_of(documents, [](const Document& document) {
@@ -298,14 +290,6 @@ HtmlBody body_of(std::span<const Document> documents, const std::string& created
                             broad ? " class=\"broad\"" : "");
     Printer printer{body, scripted};
     for (std::size_t i = 0; i < documents.size(); ++i) add(body, printer, documents[i], i);
-    for (const auto* alternative : alternatives_of(documents)) {
-        if (!scripted) break;
-        Printer of_its_own{body,
-                           scripted}; // its tables have the names of those that it stands in for
-        body.html += "<template>\n";
-        add(body, of_its_own, *alternative, 0);
-        body.html += "</template>\n";
-    }
     body.html += "</main>\n<footer>\n";
     if (!scripted) body.html += fmt::format("<p>{}</p>\n", say<report::text::page::no_script>());
     auto day = created;

@@ -16,9 +16,6 @@ struct HtmlBody {
     std::string html;
     std::vector<const document::Chart*> charts; ///< of the figures, by the number they bear
 };
-/// What a page of these may be switched to: of one document alone.
-std::vector<const document::Document*>
-alternatives_of(std::span<const document::Document> documents);
 /// `scripted`: a script draws the charts; otherwise the page says that they are missing.
 HtmlBody body_of(std::span<const document::Document> documents, const std::string& created,
                  bool scripted);

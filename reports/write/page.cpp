@@ -83,15 +83,10 @@ Value chart_data(const Chart& chart) {
 std::string data_of(std::span<const Document> documents, const std::vector<const Chart*>& charts) {
     Value list = Value::array();
     for (const auto* chart : charts) list.push_back(chart_data(*chart));
-    Value views = Value::array();
-    const auto add = [&](const Document& document) {
-        views.push_back({{"sides", document.sides}, {"scale", document.scale}});
-    };
-    if (!documents.empty()) add(documents.front());
-    for (const auto* alternative : alternatives_of(documents)) add(*alternative);
+    const auto sides = documents.empty() ? std::vector<std::string>{} : documents.front().sides;
     const auto language = to_string(report::language_in_use());
     return pack_json(json::to_line(Value{{"language", std::string{language}},
-                                         {"views", std::move(views)},
+                                         {"sides", sides},
                                          {"charts", std::move(list)}}));
 }
 

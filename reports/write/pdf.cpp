@@ -23,7 +23,7 @@ Result<std::string> to_pdf(std::string_view html) {
                     Fault::environment);
     const auto page = (folder.path() / "page.html").string();
     const auto printed = (folder.path() / "page.pdf").string();
-    if (auto done = write_atomically(page, html); !done) return tl::unexpected{done.error()};
+    ASSAY_TRY(write_atomically(page, html));
     for (const char* browser : {"chromium", "chromium-browser", "google-chrome"}) {
         std::vector<std::string> command{"timeout",
                                          "-k",
@@ -38,12 +38,11 @@ Result<std::string> to_pdf(std::string_view html) {
         if (::geteuid() == 0) command.emplace_back("--no-sandbox");
         command.push_back(fmt::format("--print-to-pdf={}", printed));
         command.push_back("file://" + page);
-        const auto said = run_and_read(std::move(command));
-        if (!said) return tl::unexpected{said.error()};
-        if (said->code == not_there) continue;
+        ASSAY_TRY(const auto said, run_and_read(std::move(command)));
+        if (said.code == not_there) continue;
         auto pdf = read_whole(printed, most_bytes);
         if (pdf && pdf->starts_with("%PDF-")) return pdf;
-        const auto words = trim(said->text);
+        const auto words = trim(said.text);
         return fail(fmt::format("{} printed no PDF ({}); --html makes the page, which any browser "
                                 "prints",
                                 browser, plain(words.substr(words.rfind('\n') + 1), 200)),

@@ -8,7 +8,7 @@
 set(ASSAY_CUDA_ARCHITECTURES auto CACHE STRING
     "Devices to compile for: auto, all, all-major, native, or a list such as 80;90")
 set(ASSAY_CUDA_FOUND OFF)
-if(ASSAY_CUDA STREQUAL "OFF" OR ASSAY_SANITIZE OR ASSAY_FUZZ)
+if(ASSAY_CUDA STREQUAL "OFF" OR ASSAY_SANITIZE_ALL OR ASSAY_FUZZ)
     return() # sanitizers cannot follow what a driver does; the host's half of device code has unit tests
 endif()
 

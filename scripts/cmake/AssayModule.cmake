@@ -28,18 +28,17 @@ function(assay_module name)
         ASSAY_BENCHMARKS "" ASSAY_HOOKS "${MODULE_HOOKS}")
     set_property(TARGET assay_module_${name} PROPERTY INSTALL_RPATH "$ORIGIN/..")
     # Clang leaves the functions of its sanitizers to the program that loads the library.
-    target_link_options(assay_module_${name} PRIVATE $<$<NOT:$<AND:$<BOOL:${ASSAY_SANITIZE}>,$<CXX_COMPILER_ID:Clang>>>:-Wl,-z,defs>
+    target_link_options(assay_module_${name} PRIVATE $<$<NOT:$<BOOL:${ASSAY_SANITIZE_ALL}>>:-Wl,-z,defs>
         -Wl,--exclude-libs,ALL -Wl,--build-id=sha1) # by which the manifest and a resumed run know the module
-    # Optimised whatever the build type, and the same on every machine: wider instruction sets are
-    # chosen at run time. Under sanitizers less, which compiles three times as fast.
-    target_compile_options(assay_module_${name} PRIVATE
-        $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:${ASSAY_SANITIZE}>,-O1,-O3>>)
     target_link_libraries(assay_module_${name} PRIVATE assay::counter ${MODULE_LINK})
-    foreach(own assay_warnings assay_sanitizers)
-        if(TARGET ${own})
-            target_link_libraries(assay_module_${name} PRIVATE ${own})
-        endif()
-    endforeach()
+    # Optimised whatever the build type, and the same on every machine: wider instruction sets are
+    # chosen at run time.
+    set(optimisation $<$<COMPILE_LANGUAGE:CXX>:-O3>)
+    if(TARGET assay_benchmark_sanitizers)
+        target_link_libraries(assay_module_${name} PRIVATE assay_warnings assay_benchmark_sanitizers)
+        set(optimisation ${assay_benchmark_optimisation})
+    endif()
+    target_compile_options(assay_module_${name} PRIVATE ${optimisation})
     if(MODULE_HOOKS)
         target_sources(assay_module_${name} PRIVATE "${MODULE_HOOKS}")
     endif()

@@ -21,16 +21,24 @@ endif()
 add_library(assay_warnings INTERFACE)
 target_compile_options(assay_warnings INTERFACE
     # Designated initialisers leave out members on purpose.
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;${assay_alone};-Werror;-Wno-missing-field-initializers>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;${assay_alone};-Wno-missing-field-initializers>
+    # Errors where the project is tested: a user's compiler may warn of what none of ours does.
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ASSAY_TESTS}>>:-Werror>
     # GCC 12 sees overlaps and lengths in std::string that cannot be (GCC bugs 105329 and 105651).
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>
     # Clang sees libstdc++ 12 use a deprecated function in its own stable_sort, counts signedness as a conversion, and
     # warns of `omp simd` loops that it does not vectorise at -O1.
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations;-Wno-sign-conversion;-Wno-pass-failed>)
 
-# Sanitizers cover the programs and the tests. Modules of benchmarks are built with them too, but
-# optimised: a sanitized -O0 kernel would take minutes.
+# Sanitizers cover the programs and the tests. Benchmarks are tested as they are measured, optimised and without: a module
+# has a C interface, and a sanitized worker loads it like any other. ASSAY_SANITIZE_ALL covers them too.
 add_library(assay_sanitizers INTERFACE)
+add_library(assay_benchmark_sanitizers INTERFACE)
+set(assay_benchmark_optimisation $<$<COMPILE_LANGUAGE:CXX>:-O3>)
+if(ASSAY_SANITIZE_ALL)
+    target_link_libraries(assay_benchmark_sanitizers INTERFACE assay_sanitizers)
+    set(assay_benchmark_optimisation $<$<COMPILE_LANGUAGE:CXX>:-O1>) # compiles three times as fast
+endif()
 if(ASSAY_SANITIZE)
     target_compile_options(assay_sanitizers INTERFACE
         -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -87,8 +95,8 @@ function(assay_compile_together target)
             continue()
         endif()
         file(READ "${source}" text)
-        if(text MATCHES "HWY_TARGET_INCLUDE|\nusing namespace assay(;|::harness)")
-            list(APPEND compiled "${source}") # it includes itself, or opens our namespaces to all that follow
+        if(text MATCHES "HWY_TARGET_INCLUDE")
+            list(APPEND compiled "${source}") # it includes itself
             continue()
         endif()
         string(REGEX MATCHALL "\n((struct|class|enum class|enum|concept) [A-Za-z_]+|using [A-Za-z_]+ =|[A-Za-z_][A-Za-z0-9_:<>,*& ]* [*&]*[a-z_0-9]+( =|{|\\())"
@@ -207,28 +215,41 @@ endfunction()
 # Clang's OpenMP library keeps what it has allocated for its threads.
 set(assay_test_environment "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/leaks.txt:print_suppressions=0")
 
-# assay_test_program(<name> SOURCES ... LINK ...) is a program in build/*/tests that a test starts.
+# assay_test_program(<name> [AS_BENCHMARKS] [FAST] SOURCES ... LINK ...) is a program in build/*/tests that a test starts.
+# AS_BENCHMARKS: with sanitizers where benchmarks have them; FAST: optimised, because it runs for long.
 function(assay_test_program name)
-    cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
+    cmake_parse_arguments(PROGRAM "AS_BENCHMARKS;FAST" "" "SOURCES;LINK" ${ARGN})
+    set(sanitizers assay_sanitizers)
+    if(PROGRAM_AS_BENCHMARKS)
+        set(sanitizers assay_benchmark_sanitizers)
+    endif()
     add_executable(${name} ${PROGRAM_SOURCES})
-    target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${PROGRAM_LINK}
+    target_link_libraries(${name} PRIVATE assay_warnings ${sanitizers} ${PROGRAM_LINK}
         GTest::gmock fmt::fmt) # as the precompiled headers have them
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
     # What a test computes is little; optimising its matchers takes longer than running it.
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-    if(NOT PROGRAM_LINK MATCHES "OpenMP") # other options of the compiler, other headers
+    target_compile_options(${name} PRIVATE $<$<OR:$<CONFIG:Release>,$<BOOL:${PROGRAM_FAST}>>:-O1>)
+    if(PROGRAM_LINK MATCHES "OpenMP") # other options of the compiler, other headers
+        target_precompile_headers(${name} PRIVATE ${assay_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
+    elseif(NOT PROGRAM_AS_BENCHMARKS AND NOT PROGRAM_FAST)
         target_precompile_headers(${name} REUSE_FROM assay_test_headers)
     endif()
     assay_compile_together(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 endfunction()
 
-# assay_test(<name> SOURCES ... LINK ... [LABELS ...] [SERIAL]) is one GoogleTest program, run in four parts that
+# assay_test(<name> [AS_BENCHMARKS] [FAST] SOURCES ... LINK ... [LABELS ...] [SERIAL]) is one GoogleTest program, run in four parts that
 # take every fourth test each: a process for each test would take longer to start than most tests run. SERIAL
 # ones have the machine to themselves. scripts/test counts the tests themselves.
 function(assay_test name)
-    cmake_parse_arguments(TEST "SERIAL" "" "SOURCES;LINK;LABELS" ${ARGN})
-    assay_test_program(${name} SOURCES ${TEST_SOURCES} LINK ${TEST_LINK} GTest::gtest_main)
+    cmake_parse_arguments(TEST "SERIAL;AS_BENCHMARKS;FAST" "" "SOURCES;LINK;LABELS" ${ARGN})
+    set(how "")
+    foreach(word AS_BENCHMARKS FAST)
+        if(TEST_${word})
+            list(APPEND how ${word})
+        endif()
+    endforeach()
+    assay_test_program(${name} ${how} SOURCES ${TEST_SOURCES} LINK ${TEST_LINK} GTest::gtest_main)
     foreach(part RANGE 3)
         add_test(NAME ${name}.${part} COMMAND ${name})
         set_tests_properties(${name}.${part} PROPERTIES TIMEOUT 600 LABELS "${TEST_LABELS}"

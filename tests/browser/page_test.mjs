@@ -184,56 +184,6 @@ const tests = {
     fine(page);
   },
 
-  async "any side can be the baseline, and rates can be per core: ratios, colours and the answer follow"(browser) {
-    const page = await open(browser, files.three);
-    const gemm = (side) => page.locator(`tr[data-family="gemm"][data-library] td.side-${side} .good, tr[data-family="gemm"][data-library] td.side-${side} .bad`).first().textContent();
-    const answer = () => page.locator("h1").innerText();
-    const colour = async (side) => (await page.locator(".legend li", { hasText: side }).first().locator(".key").getAttribute("class")).match(/c\d/)[0];
-    const first = await answer();
-    expect((await gemm(2)).startsWith("1.3"), `new over old: ${await gemm(2)}`);
-    const hue = await colour("third");
-    await page.locator("#filter").fill("fp64");
-    const left = await count(page);
-    const baseline = page.getByLabel("Baseline");
-    await baseline.focus();
-    await baseline.selectOption("new");
-    expect((await gemm(2)).startsWith("0.7"), `old over new: ${await gemm(2)}`);
-    equal(await page.locator("header .sub").first().innerText(), "2 sides against new", "the title");
-    equal(await page.title(), await answer(), "the title of the window");
-    equal(await page.locator(".toolbar p.unseen").textContent(), await answer(), "what is read out");
-    equal(await page.evaluate(() => document.activeElement.id), "baseline", "the focus");
-    equal(await colour("third"), hue, "the colour of a side");
-    equal(await count(page), left, "what the filter leaves");
-    await page.locator(".more > summary").click();
-    const chips = page.getByRole("group", { name: "Sides" }).getByRole("button");
-    equal(await chips.allInnerTexts(), ["old", "third"], "sides that can be hidden");
-    await chips.first().click();
-    equal(await page.locator("td.side-2:visible").count(), 0, "cells of the side that was the baseline");
-    await chips.first().click();
-    await drawAll(page);
-    await page.getByLabel("Rates").selectOption("core");
-    expect((await answer()).startsWith("Per core: "), `per core: ${await answer()}`);
-    expect(page.url().includes("baseline=new") && page.url().includes("per=core"), page.url());
-    const both = await answer();
-    await page.reload();
-    equal(await answer(), both, "after a reload");
-    equal(await count(page), left, "the filter after a reload");
-    await checkAccess(page, "another baseline, per core");
-    await page.getByLabel("Rates").selectOption("machine");
-    await page.getByLabel("Baseline").selectOption("old");
-    equal(await answer(), first, "back at the first");
-    expect(!page.url().includes("baseline") && !page.url().includes("per="), page.url());
-    fine(page);
-    const other = await open(browser, files.comparisonZh, { hash: "#baseline=new&per=core" });
-    expect((await other.locator("h1").innerText()).startsWith("按每核计"), "in Chinese");
-    equal(await other.getByLabel("基准").inputValue(), "new", "its baseline");
-    const nobody = await open(browser, files.three, { hash: "#baseline=nobody" });
-    equal(await nobody.locator("h1").innerText(), first, "a baseline that is none");
-    const many = await open(browser, files.nine);
-    equal(await many.getByLabel("Baseline").count(), 0, "of many sides");
-    expect((await many.locator("main").innerText()).includes("compare --baseline"), "how to make another one");
-  },
-
   async "each chart can be saved: picture with title and legend, values"(browser) {
     for (const [name, rows] of [["three", 11 * 2], ["report", 0], ["history", 36], ["prediction", 3]]) {
       const page = await open(browser, files[name]);

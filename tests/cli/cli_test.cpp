@@ -72,22 +72,6 @@ TEST(Cli, VerbsOfReportsAreHandedOver) {
     EXPECT_THAT(outcome.error, HasSubstr("allreduce"));
 }
 
-TEST(Cli, NoiseIsWatchedAndSaysWhatToExpect) {
-    const auto document = parsed(run({"doctor", "--noise", "--seconds", "0.2", "--json"}));
-    const auto& noise = document["noise"];
-    EXPECT_GT(noise["arithmetic"]["count"], 10);
-    EXPECT_GT(noise["memory"]["usual_seconds"], 0.0);
-    EXPECT_GT(noise["clock_hz"]["median"], 1e7);
-    ASSERT_EQ(noise["expect"].size(), 2U);
-    EXPECT_TRUE(noise["expect"][1]["memory"]["half_width"].is_null())
-        << "0.2 s are no window of 1 s";
-    const auto text = run({"doctor", "--noise", "--seconds", "0.2"});
-    EXPECT_THAT(text.output,
-                AllOf(HasSubstr("expect for arithmetic"), HasSubstr("measure for longer")));
-    expect_refusal(run({"doctor", "--seconds", "5"}), 2, {"--noise"});
-    expect_refusal(run({"doctor", "--noise", "--seconds", "0"}), 2, {"--seconds"});
-}
-
 TEST(Cli, OptionsAreChecked) {
     expect_refusal(run({"run"}), 2, {"assay run --help"});
     expect_refusal(run({"run", "quick", "--budget", "5y"}), 2, {"5y", "15m"});
@@ -388,26 +372,6 @@ TEST(Cli, ALimitOfProcessesIsNamedAndTheRunGoesOnLater) {
     const auto again = run(arguments);
     EXPECT_EQ(again.code, 0) << again.error;
     EXPECT_EQ(files_named(folder, "run.json").size(), 1U) << "the same run";
-}
-
-TEST(Cli, ResultsAreReadWithoutACache) {
-    const Folder folder;
-    ASSERT_EQ(run(short_run(folder)).code, 0);
-    const auto file = folder.write("file", "in the way");
-    const std::vector<std::vector<std::string>> commands{
-        {"list"}, {"report", folder.path()}, {"history", folder.path()}};
-    for (const auto& command : commands) {
-        const auto usual =
-            run(command, {.environment = {"XDG_CACHE_HOME=" + folder.path().string()}});
-        EXPECT_EQ(usual.code, command[0] == "history" ? 3 : 0) << usual.error; // 3: one run is none
-        for (const auto& place : {std::string{"/proc/1/none"}, file.string(), std::string{}}) {
-            const auto outcome =
-                run(command, {.environment = {"XDG_CACHE_HOME=" + place, "HOME=" + place}});
-            EXPECT_EQ(outcome.code, usual.code) << outcome.error;
-            EXPECT_EQ(outcome.output, usual.output);
-            EXPECT_EQ(outcome.error, usual.error);
-        }
-    }
 }
 
 TEST(Cli, AFolderMayBeginWithADash) {

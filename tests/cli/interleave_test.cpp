@@ -66,13 +66,13 @@ TEST(Interleave, WhatIsWrongIsSaidWithTheCodeForIt) {
     };
     refused({"--interleave", "a:"}, 2, "2 to 26 times");
     refused({"--interleave", "a:", "--interleave", "a: X=1"}, 2, "twice");
-    refused({"--interleave", "a:", "--interleave", "b: govenor=x"}, 2, "governor");
+    refused({"--interleave", "a:", "--interleave", "b: libary=x"}, 2, "library");
     refused({"--interleave", "a: library=hots", "--interleave", "b: library=host"}, 2, "\"host\"");
     refused({"--interleave", "a:", "--interleave", "b:", "--replicas", "3"}, 2, "--interleave");
     refused({"--pairs", "3"}, 2, "--interleave");
     const Folder folder;
     const auto out = folder.path() / "results";
-    refused({"--out", out, "--interleave", "a:", "--interleave", "b: image=/nowhere"}, 4,
+    refused({"--out", out, "--interleave", "a:", "--interleave", "b: via=no_such_program"}, 4,
             "variant b");
     EXPECT_EQ(steps_in(out), 0U);
 }

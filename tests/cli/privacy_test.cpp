@@ -108,8 +108,7 @@ TEST(Privacy, WhatARunLeavesNamesNoHostUserOrFolder) {
         {"report", result, "--md", folder.path() / "r.md"},
         {"report", result, "--json"},
         {"report", result},
-        {"export", "--to", "csv", result},
-        {"export", "--to", "gbench", result}};
+        {"export", "--to", "csv", result}};
     auto files = files_below(planted.out);
     for (const auto& words : reports) {
         const auto report = run(words);

@@ -61,7 +61,7 @@ protected:
     }
     cli_test::Outcome buy(std::vector<std::string> words) const {
         words.insert(words.begin(), {"report", (folder_.path() / "runs").string(), "--kind",
-                                     "procurement", "--no-index"});
+                                     "procurement"});
         return run(words);
     }
     const std::string today_ = utc_now().substr(0, 10);

@@ -68,8 +68,7 @@ TEST(Completion, BashKnowsVerbsOptionsValuesAndNames) {
 TEST(Completion, BashKnowsTheVerbsOfBothPrograms) {
     for (const std::string program : {"assay", "assay-report"}) {
         EXPECT_EQ(offered(program, program + " compare --base"), " --baseline \n");
-        EXPECT_EQ(offered(program, program + " export --to ''"),
-                  " csv ndjson openmetrics gbench \n");
+        EXPECT_EQ(offered(program, program + " export --to ''"), " csv ndjson openmetrics \n");
         EXPECT_EQ(offered(program, program + " report /us"), " /usr \n");
     }
 }
@@ -125,6 +124,25 @@ TEST(Completion, AnUnknownShellIsRefused) {
     const auto outcome = run({"--completion", "tcsh"});
     EXPECT_EQ(outcome.code, 2);
     EXPECT_THAT(outcome.error, AllOf(HasSubstr("tcsh"), HasSubstr("zsh")));
+}
+
+TEST(Removed, SaysWhatToUseInstead) {
+    const auto expect = [](const std::vector<std::string>& words, const std::string& message) {
+        const auto ended = run(words);
+        EXPECT_EQ(ended.code, 2) << message;
+        EXPECT_EQ(ended.output, "") << message;
+        EXPECT_THAT(ended.error, HasSubstr(message));
+    };
+    expect({"ledger", "add", "b", "--ledger", "l"}, ": ledger was removed. Keep the bundles");
+    expect({"export", "x", "--bundle", "b", "--redact", "notes"}, ": --redact was removed. ");
+    expect({"export", "x", "--redact=notes"}, ": --redact was removed. ");
+    expect({"export", "--to", "gbench", "x"}, ": --to gbench was removed. Use --to csv");
+    expect({"export", "--to=gbench", "x"}, ": --to gbench was removed. Use --to csv");
+    expect({"doctor", "--noise", "--seconds", "1"}, ": --noise was removed. Every run records");
+    expect({"check", "--self-test"}, ": --self-test was removed. ");
+    expect({"compare", "a", "b", "--per", "core"}, ": --per was removed. The ranking also has");
+    expect({"history", "x", "--no-index"}, ": --no-index was removed. Files are always read");
+    EXPECT_THAT(run({"export", "--to", "csv", "x"}).error, Not(HasSubstr("removed")));
 }
 
 TEST(ManPage, IsReadWithoutAWarning) {

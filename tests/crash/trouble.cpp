@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -150,11 +149,6 @@ struct Trouble {
         const char* kernel = std::getenv("MKL_TROUBLE");
         good_ = kernel != nullptr && std::strcmp(kernel, "good") == 0;
         context.setting("seen.kernel", good_ ? "good" : "other");
-        if (const char* file = std::getenv("TROUBLE_LOOK"); file != nullptr) {
-            std::string text;
-            std::ifstream{file} >> text;
-            context.setting("seen.file", text.c_str());
-        }
         if (what_ == What::fickle && std::getenv("TROUBLE_CRASH") != nullptr) what_ = What::segv;
         if (what_ == What::throws) throw std::runtime_error{"no set-up today"};
         if (what_ == What::linked) context.nvlink_at_least(2, 64.0 * 1024 * 1024);

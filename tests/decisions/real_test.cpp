@@ -81,6 +81,37 @@ const std::vector<Row> rows{
      "memory_uncorrected"},
     {"NarrowLink", marked("transfer.host", DisturbanceCode::link_narrow), "FAIL", "",
      "link_narrow"},
+    {"MemoryRowBroken", marked("memory.stream", DisturbanceCode::row_broken), "FAIL", "",
+     "row_broken"},
+    {"MemoryCorrected", marked("memory.stream", DisturbanceCode::memory_corrected), "WARN", "",
+     "memory_corrected"},
+    {"PowerLimitLowered", marked(bf16, DisturbanceCode::device_capped), "INCONCLUSIVE", "",
+     "device_capped"},
+    {"EccOff", [](record::Run& run) { run.machine.devices.front().ecc = false; }, "INCONCLUSIVE",
+     "", "ecc_off"},
+    {"DeviceDivided", [](record::Run& run) { run.machine.devices.front().mode = "mig 1g.10gb"; },
+     "INCONCLUSIVE", "", "device_divided"},
+    {"CounterRose",
+     [](record::Run& run) {
+         run.error_counters = {
+             {.source = "pcie", .device = "a", .counter = "BadTLP", .before = 0, .after = 7}};
+     },
+     "WARN", "", "counter_rose"},
+    {"ExecutedOnCpu",
+     [](record::Run& run) {
+         for (auto& c : run.cases) c.settings.push_back({"executed_on", std::string{"cpu"}});
+     },
+     "INCONCLUSIVE", "", "executed_on_cpu"},
+    {"Crashed",
+     [](record::Run& run) {
+         for (auto& c : run.cases)
+             if (on_devices(bf16)(c) && !c.replicas.empty()) {
+                 c.replicas.front().status = record::Status::crashed;
+                 c.replicas.front().reason = "made up";
+                 conclude(c);
+             }
+     },
+     "ERROR", "device-gemm-bf16", "case_crashed"},
     {"BusyHost", // cannot slow what a device times
      [](record::Run& run) {
          for (const auto* words : {"memory.stream", "gemm.square precision=bf16", "peak.fma"})
@@ -207,7 +238,7 @@ TEST(RealFiles, AreThreeMachines) {
                               files.contains(real("h100-shared-device").string());
         EXPECT_EQ(files.size(), is_first ? 2U : 1U) << name;
     }
-    Words words{"fleet", "--json", "--no-index", "--since", "2026-11-01"};
+    Words words{"fleet", "--json", "--since", "2026-11-01"};
     for (const auto& file : three_machines()) words.push_back(file.string());
     const auto fleet = ask(words);
     ASSERT_TRUE(fleet.json.is_object() && fleet.json.contains("nodes")) << fleet.error;
@@ -242,16 +273,14 @@ TEST(InterruptedRun, HasValuesOfMeasuredReplicasInComparison) {
     const Folder folder;
     const auto file = real("h100-acceptance-interrupted");
     const auto again = write(folder.path(), "again", later(read(file), 1));
-    const auto answer =
-        ask({"compare", "--json", "--no-index", "A=" + file.string(), "B=" + again.string()});
+    const auto answer = ask({"compare", "--json", "A=" + file.string(), "B=" + again.string()});
     ASSERT_TRUE(answer.json.is_object()) << answer.error;
     for (const auto& side : answer.json.at("sides")) EXPECT_EQ(side.at("measured"), 44);
 }
 
 TEST(InterruptedRun, IsComparedWithH200) {
-    const auto answer =
-        ask({"compare", "--json", "--no-index", real("h100-acceptance-interrupted").string(),
-             real("h200-acceptance").string()});
+    const auto answer = ask({"compare", "--json", real("h100-acceptance-interrupted").string(),
+                             real("h200-acceptance").string()});
     ASSERT_TRUE(answer.json.is_object()) << answer.error;
     EXPECT_EQ(answer.json.at("sides").at(0).at("measured"), 44);
     // Memory of an H200 is 40% faster: a ratio that a few replicas resolve.
@@ -304,7 +333,7 @@ TEST(StaleDigest, KeepsFileFromBeingUsed) {
     for (const auto& node : nodes_of(beside)) EXPECT_EQ(node.runs.size(), 1U);
     // Nor by the others: its values appear nowhere.
     for (const auto* verb : {"compare", "history", "export"}) {
-        const auto other = ask({verb, "--json", "--no-index", folder.path() / "h200"});
+        const auto other = ask({verb, "--json", folder.path() / "h200"});
         EXPECT_NE(other.code, 0) << verb;
     }
 }

@@ -59,7 +59,7 @@ Answer ask(const Words& words) {
 }
 
 Answer check(const std::vector<std::filesystem::path>& inputs, const Words& more) {
-    return ask(with_inputs({"check", "--json", "--no-index"}, inputs, more));
+    return ask(with_inputs({"check", "--json"}, inputs, more));
 }
 
 std::vector<Node> nodes_of(const Answer& answer) {
@@ -111,8 +111,7 @@ std::string first_lines(const Answer& answer) {
 }
 
 std::vector<Row> rows_of(const std::filesystem::path& folder, const Words& more) {
-    const auto outcome =
-        cli_test::run(with_inputs({"check", "--csv", "-", "--no-index"}, {folder}, more));
+    const auto outcome = cli_test::run(with_inputs({"check", "--csv", "-"}, {folder}, more));
     CsvRows rows{outcome.output};
     if (!rows.next()) throw std::runtime_error{"no table: " + outcome.error};
     std::map<std::string, std::size_t> columns;

@@ -5,8 +5,11 @@ set(benchmarks "${PROJECT_SOURCE_DIR}/benchmarks")
 function(assay_library_on_cpu name)
     add_library(${name}_library_on_cpu OBJECT ${name}.cpp)
     target_compile_options(${name}_library_on_cpu PRIVATE -O2)
-    target_link_libraries(${name}_library_on_cpu PUBLIC device_on_cpu ${ARGN} PRIVATE assay_warnings assay_sanitizers)
+    target_link_libraries(${name}_library_on_cpu PUBLIC device_on_cpu ${ARGN} PRIVATE assay_warnings assay_benchmark_sanitizers)
 endfunction()
+# The kernels of module `hip`, with warps of 64 threads and matrix instructions of CDNA, on the same runtime.
+assay_module_on_cpu(hip DEFINITIONS ASSAY_HIP ASSAY_WARP_LANES=64 ASSAY_COMPILED_FOR=94)
+
 set(tested "") # libraries that libraries_test.cpp has what it needs for
 
 if(FFTW_INCLUDE AND FFTW3_LIBRARY AND FFTW3F_LIBRARY AND EXISTS "${ASSAY_CUDA_HEADERS}/cufftXt.h")
@@ -45,7 +48,7 @@ endif()
 # The module `rocblas` opens AMD's library by its name.
 add_library(rocblas_on_cpu_opened SHARED rocblas.cpp)
 target_compile_options(rocblas_on_cpu_opened PRIVATE -O2)
-target_link_libraries(rocblas_on_cpu_opened PRIVATE device_on_cpu assay_warnings assay_sanitizers)
+target_link_libraries(rocblas_on_cpu_opened PRIVATE device_on_cpu assay_warnings assay_benchmark_sanitizers)
 target_include_directories(rocblas_on_cpu_opened PRIVATE "${benchmarks}")
 set_target_properties(rocblas_on_cpu_opened PROPERTIES OUTPUT_NAME rocblas SUFFIX ".so.4"
     LIBRARY_OUTPUT_DIRECTORY "${on_cpu_modules}/lib")
@@ -62,7 +65,7 @@ if(cudnn_attention AND ONEDNN_INCLUDE AND ONEDNN_LIBRARY)
     # The module opens it by its name, as it does the real one.
     add_library(cudnn_on_cpu_opened SHARED cudnn.cpp)
     target_compile_options(cudnn_on_cpu_opened PRIVATE -O3)
-    target_link_libraries(cudnn_on_cpu_opened PRIVATE device_on_cpu assay_warnings assay_sanitizers "${ONEDNN_LIBRARY}")
+    target_link_libraries(cudnn_on_cpu_opened PRIVATE device_on_cpu assay_warnings assay_benchmark_sanitizers "${ONEDNN_LIBRARY}")
     target_include_directories(cudnn_on_cpu_opened PRIVATE "${benchmarks}")
     target_include_directories(cudnn_on_cpu_opened SYSTEM PRIVATE "${ONEDNN_INCLUDE}")
     set_target_properties(cudnn_on_cpu_opened PROPERTIES OUTPUT_NAME cudnn SUFFIX ".so.9"
@@ -123,6 +126,7 @@ if(UCX_FOUND AND MPI_CXX_FOUND)
     target_link_options(ucx_cuda_on_cpu PRIVATE -Wl,--wrap=ucp_mem_map -Wl,--wrap=ucp_mem_unmap)
 endif()
 
+assay_contract_on_cpu(hip ASSAY_CPU_DEVICES=3 ASSAY_CPU_DEVICE_MIB=2048 ASSAY_CPU_LANES=64 ASSAY_CPU_CAPABILITY=94)
 # Some libraries can more than kernels, which are compiled for 9.0; workspaces are a gibibyte at most.
 assay_contract_on_cpu(rocblas EACH_VALUE ASSAY_CPU_LANES=64 ASSAY_CPU_CAPABILITY=94)
 if(TARGET cufft_on_cpu)
@@ -144,7 +148,7 @@ function(assay_job_on_cpu name program)
     add_test(NAME ${name}_job_on_cpu COMMAND "${MPIRUN}" -np 2 --host localhost:2 --oversubscribe --bind-to none
         --mca plm isolated --mca pml ob1 --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none
         $<TARGET_FILE:${program}> $<TARGET_FILE:${name}_on_cpu> ${ARGN})
-    set_tests_properties(${name}_job_on_cpu PROPERTIES TIMEOUT 240 LABELS release_only SKIP_RETURN_CODE 77
+    set_tests_properties(${name}_job_on_cpu PROPERTIES TIMEOUT 240 SKIP_RETURN_CODE 77
         ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASSAY_CPU_DEVICES=2;ASSAY_CPU_DEVICE_MIB=4096;ASSAY_HOLD_STREAMS=0")
     add_dependencies(${program} ${name}_on_cpu)
 endfunction()
@@ -167,7 +171,7 @@ if(TARGET nccl_on_cpu)
         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/rccl_old")
     file(WRITE "${PROJECT_BINARY_DIR}/tests/rccl_none/librccl.so.1" "no library")
     add_executable(rccl_on_cpu_test rccl_test.cpp)
-    target_link_libraries(rccl_on_cpu_test PRIVATE device_on_cpu assay_counter assay_warnings assay_sanitizers
+    target_link_libraries(rccl_on_cpu_test PRIVATE device_on_cpu assay_counter assay_warnings assay_benchmark_sanitizers
         ${CMAKE_DL_LIBS} GTest::gmock_main)
     target_compile_definitions(rccl_on_cpu_test PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
     set_target_properties(rccl_on_cpu_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
@@ -192,7 +196,7 @@ if(TARGET nccl_mpi_on_cpu AND MPIRUN)
     add_test(NAME nccl_job COMMAND "${MPIRUN}" -np 2 --host localhost:2 --oversubscribe --bind-to none
         --mca plm isolated --mca pml ob1 --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none
         $<TARGET_FILE:nccl_job>)
-    set_tests_properties(nccl_job PROPERTIES TIMEOUT 120 LABELS release_only
+    set_tests_properties(nccl_job PROPERTIES TIMEOUT 120
         ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASSAY_CPU_DEVICES=2")
 endif()
 # Module cublaslt with another library than the one it was built with.
@@ -212,7 +216,7 @@ endif()
 if(tested STREQUAL "cufft;cublaslt;nccl" AND OPENBLAS_OPENMP_INCLUDE AND OPENBLAS_OPENMP_LIBRARY)
     list(TRANSFORM tested APPEND _library_on_cpu)
     assay_test(libraries_on_cpu SOURCES libraries_test.cpp LINK assay_counter ${tested} "${OPENBLAS_OPENMP_LIBRARY}"
-        ${CMAKE_DL_LIBS} LABELS release_only)
+        ${CMAKE_DL_LIBS})
     target_include_directories(libraries_on_cpu PRIVATE "${PROJECT_SOURCE_DIR}/tests" "${benchmarks}")
     target_include_directories(libraries_on_cpu SYSTEM PRIVATE "${OPENBLAS_OPENMP_INCLUDE}")
     target_compile_definitions(libraries_on_cpu PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
@@ -240,3 +244,8 @@ if(TARGET cudnn_on_cpu)
     target_compile_definitions(cudnn_on_cpu_test PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
     add_dependencies(cudnn_on_cpu_test cudnn_on_cpu)
 endif()
+
+# Which of them have run on the CPU is what tests/gpu/status.md says.
+add_test(NAME contract_on_cpu_status COMMAND module_contract "--gtest_filter=Modules.OfDevices*")
+set_tests_properties(contract_on_cpu_status PROPERTIES ENVIRONMENT
+    "ASSAY_CONTRACT_FOLDER=${on_cpu_modules};ASSAY_HOLD_STREAMS=0;ASSAY_CPU_DEVICES=3;ASSAY_CPU_DEVICE_MIB=4096")

@@ -66,8 +66,6 @@ protected:
     Outcome run(const std::vector<std::string>& arguments, const std::string& fault = "") {
         fs::create_directories(folder_.path() / "tmp");
         std::vector<std::string> environment{"TMPDIR=" + (folder_.path() / "tmp").string(),
-                                             "XDG_CACHE_HOME=" +
-                                                 (folder_.path() / "cache").string(),
                                              "FAIL_COUNT=" + (folder_.path() / "count").string()};
         if (!fault.empty()) {
             environment.emplace_back("LD_PRELOAD=" FAIL_NTH_LIBRARY);

@@ -5,12 +5,28 @@
 #include "judge/limits.hpp"
 
 #include "fuzz.hpp"
-#include "judge/self_test.hpp"
-#include "record/convert.hpp"
+#include "judge/judge.hpp"
+#include "support/collection_maker.hpp"
+
+namespace {
+
+assay::report::Collection good_node() {
+    using namespace assay;
+    test::CollectionMaker maker;
+    const auto run = maker.run({});
+    for (const auto& series : {test::triad(), test::gemm("openblas", 1024), test::latency(4096)}) {
+        auto& seen = maker.observe(run, series, {1e11, 1.001e11, 0.999e11});
+        seen.events = 0;
+        seen.verified = true;
+    }
+    return std::move(maker.collection());
+}
+
+} // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
-    static const auto node = record::to_text(report::healthy_node());
+    static const auto node = good_node();
     const auto limits = report::parse_limits(fuzz::text(data, size), "input");
     if (!limits) {
         fuzz::expect(limits.error().message.starts_with("input"));
@@ -18,7 +34,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     }
     const auto again = report::parse_limits(to_json(*limits).dump(), "again");
     fuzz::expect(again.has_value());
-    const auto result = report::judged(node, *limits);
-    fuzz::expect(!limits->limits.empty() || result.outcome != report::Outcome::pass);
+    auto layers = report::layered({*limits});
+    if (!layers) return 0;
+    const auto result = report::judge(node, *std::move(layers), {.now = 1.8e9});
+    fuzz::expect(!result || !limits->limits.empty() || result->outcome != report::Outcome::pass);
     return 0;
 }

@@ -4,7 +4,6 @@
 // running this test with ASSAY_GOLDEN=write, and read in the diff.
 
 #include "expect_golden.hpp"
-#include "export/gbench.hpp"
 #include "export/json.hpp"
 #include "export/long_table.hpp"
 #include "language/language.hpp"
@@ -55,10 +54,6 @@ TEST(Golden, Csv) {
     const report::FoundFile file{.path = "results/run.json"};
     expect_golden("export.csv", report::table_header(TableFormat::csv) +
                                     report::table_rows(run, file, TableFormat::csv));
-}
-
-TEST(Golden, GoogleBenchmark) {
-    test::expect_golden_json("export.gbench.json", to_gbench(test::golden_run()));
 }
 
 } // namespace

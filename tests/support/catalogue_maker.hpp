@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness::testing {
+namespace assay::harness::made {
 
 inline Parameter choice(std::string name, std::vector<std::string> names,
                         std::vector<record::Value> defaults) {
@@ -91,4 +91,4 @@ inline Catalogue mixed_catalogue() {
     return all;
 }
 
-} // namespace assay::harness::testing
+} // namespace assay::harness::made

@@ -11,9 +11,8 @@
 //     generate_runs FOLDER --fleet NODES [NAMES]
 //
 // One run of each of so many nodes of one type, n00000 and on, in a quarter and in the one before. Every hundredth from
-// n00050 on has become slow: in turns its memory, its matrix products or its peaks. Every hundredth from n00025 on
-// drifts: its matrix products were 5% above the others and lose 8% a quarter. One run in 200 was interrupted, and memory
-// of a third of the nodes lost 3% by new firmware. NAMES is a file with names of nodes: three more runs of each, and nothing else.
+// n00050 on has become slow: in turns its memory, its matrix products or its peaks. One run in 200 was interrupted, and
+// memory of a third of the nodes lost 3% by new firmware. NAMES is a file with names of nodes: three more runs of each, and nothing else.
 
 #include "support/generated_runs.hpp"
 
@@ -54,12 +53,6 @@ assay::test::GeneratorOptions fleet_of(std::size_t nodes) {
         step.seconds = quarter_start(0.5);
         step.machine = bad;
     }
-    for (std::size_t drifting = 25; drifting < nodes; drifting += 100)
-        options.steps.push_back({.benchmark = "gemm.",
-                                 .seconds = quarter_start(0),
-                                 .ratio = 1.05,
-                                 .machine = drifting,
-                                 .per_quarter = 0.92});
     return options;
 }
 

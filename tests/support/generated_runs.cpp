@@ -204,7 +204,7 @@ double Generator::level(const InstanceType& type, std::size_t machine, const rec
     for (const auto& step : options_.steps)
         if (applies(step, type, machine, seconds) && is_covered(step.benchmark, c.benchmark) &&
             (step.library.empty() || step.library == c.library))
-            level *= step.ratio * std::pow(step.per_quarter, (seconds - step.seconds) / (91 * day));
+            level *= step.ratio;
     return level;
 }
 

@@ -48,7 +48,6 @@ struct PlantedStep {
     record::NamedList recorded;
     double share = 1;                   ///< of the type's machines, by chance: a wave of firmware
     std::optional<std::size_t> machine; ///< this one alone: a bad node
-    double per_quarter = 1;             ///< times as good after each quarter from then on: drift
 };
 
 struct InstanceType {

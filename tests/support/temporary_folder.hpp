@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::harness::testing {
+namespace assay::harness::made {
 
 class TemporaryFolder {
 public:
@@ -36,4 +36,4 @@ private:
     std::filesystem::path path_;
 };
 
-} // namespace assay::harness::testing
+} // namespace assay::harness::made

@@ -125,8 +125,7 @@ private:
         return out;
     }
     static report::Collection collected(const std::filesystem::path& folder,
-                                        report::CollectOptions options) {
-        options.index = false;
+                                        const report::CollectOptions& options) {
         auto run = report::collect({folder.string()}, options);
         if (!run) throw std::runtime_error{run.error().message};
         return std::move(*run);

@@ -36,7 +36,7 @@ std::string name_of(const std::string& benchmark, const std::string& library,
 
 /// The pairs of both runs, relative to the mean of all; above 1 is better.
 void add_pairs(Comparison& comparison, const std::vector<std::string>& inputs) {
-    const auto collection = report::collect(inputs, {.index = false});
+    const auto collection = report::collect(inputs);
     if (!collection) throw std::runtime_error{collection.error().message};
     std::map<std::string, std::map<int, std::map<std::uint32_t, double>>> logs;
     for (const auto& observation : collection->observations) {

@@ -12,19 +12,13 @@ import { ratios } from "./ratios";
 import { roofline } from "./roofline";
 import { time } from "./time";
 
-/** The sides of a comparison, as a chart has them. */
-export interface Sides {
-  names: string[]; // the first is the baseline, which is always shown
-  hue: (side: number) => number; // of its colour: a side keeps it whatever the baseline is
-}
-
-/** `hidden` are the sides that the reader does not want to see. */
-export function chartOf(figure: HTMLElement, data: ChartData, sides: Sides, hidden: () => Set<string>): Chart {
-  const isShown = (side: number): boolean => side <= 1 || !hidden().has(sides.names[side - 1] ?? "");
-  const rows = (): Table => tableOf(data, sides.names);
+/** `sides` of a comparison: the first is the baseline, which is always shown; `hidden` are those that the reader does not want to see. */
+export function chartOf(figure: HTMLElement, data: ChartData, sides: string[], hidden: () => Set<string>): Chart {
+  const isShown = (side: number): boolean => side <= 1 || !hidden().has(sides[side - 1] ?? "");
+  const rows = (): Table => tableOf(data, sides);
   switch (data.kind) {
     case "curves":
-      return new Chart(figure, curves(data, sides.hue, isShown), rows);
+      return new Chart(figure, curves(data, isShown), rows);
     case "heat": {
       const chart: Chart = new Chart(figure, heat(data, () => chart.update()), rows);
       return chart;

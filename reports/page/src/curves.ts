@@ -18,13 +18,13 @@ function doubling(lines: Curve[]): boolean {
 const dashes = ["solid", [6, 4], [2, 3], [8, 3, 2, 3]];
 const symbols = ["circle", "rect", "triangle", "diamond"];
 
-export function curves(data: CurveChart, hue: (side: number) => number, shown: (side: number) => boolean): Spec {
+export function curves(data: CurveChart, shown: (side: number) => boolean): Spec {
   const format = (x: number): string => (data.x_unit === "B" ? bytes(x) : String(Number(x.toPrecision(6))));
   const visible = (): [Curve, number][] => data.curves.map((line, index): [Curve, number] => [line, index]).filter(([line]) => shown(line.side));
   // Curves of one side have its colour and differ in their dashes; without sides each has its own colour.
   const look = (line: Curve, index: number): { colour: number; dash: number } =>
     line.side > 0
-      ? { colour: hue(line.side), dash: data.curves.slice(0, index).filter((other) => other.side === line.side).length }
+      ? { colour: line.side - 1, dash: data.curves.slice(0, index).filter((other) => other.side === line.side).length }
       : { colour: index % 6, dash: Math.floor(index / 6) };
   const legend = h("ul", { class: "legend" });
   data.curves.forEach((line, index) => {

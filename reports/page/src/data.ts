@@ -5,15 +5,9 @@
 
 export type Maybe = number | null;
 
-/** A document: the page's own, then its alternatives, which are templates in this order. */
-export interface View {
-  sides: string[]; // of a comparison, the first is side 1
-  scale: string; // of a comparison: "machine", "core", "currency"
-}
-
 export interface Page {
   language: "en" | "zh";
-  views: View[];
+  sides: string[]; // of a comparison, the first is side 1
   charts: ChartData[]; // of the figures, by their number
 }
 

@@ -3,7 +3,6 @@
 // Ratios as bars from 1.0, with their intervals; or shares as bars from 0 with a mark at the bound of each.
 
 import { tooltip, type Spec } from "./chart";
-import type { Sides } from "./charts";
 import type { Maybe, Ratio, RatioChart } from "./data";
 import { h } from "./dom";
 import { axis, barGrid, barSeries, downwards, rowHeight, type Bar } from "./draw";
@@ -18,13 +17,13 @@ function wide(end: Maybe, value: number): number {
   return Math.min(value * 4, Math.max(value / 4, end));
 }
 
-export function ratios(data: RatioChart, { names: sides, hue }: Sides, shown: (side: number) => boolean): Spec {
+export function ratios(data: RatioChart, sides: string[], shown: (side: number) => boolean): Spec {
   const good = new Set(["better", "PASS"]);
   const bad = new Set(["worse", "FAIL", "ERROR"]);
   const said = data.share ? percent : ratio;
   const visible = (): Ratio[] => data.ratios.filter((one) => one.ratio > 0 && shown(one.side));
   const shownSides = [...new Set(data.ratios.map((one) => one.side))].sort((a, b) => a - b);
-  const legend = h("ul", { class: "legend" }, ...shownSides.map((side) => h("li", { class: `side-${side}` }, h("span", { class: `key c${hue(side) % 6}`, "aria-hidden": "true" }), sides[side - 1])));
+  const legend = h("ul", { class: "legend" }, ...shownSides.map((side) => h("li", { class: `side-${side}` }, h("span", { class: `key c${(side - 1) % 6}`, "aria-hidden": "true" }), sides[side - 1])));
   return {
     legend: sides.length > 2 ? legend : null,
     draw: (colours) => {
@@ -35,7 +34,7 @@ export function ratios(data: RatioChart, { names: sides, hue }: Sides, shown: (s
         const row = names.indexOf(one.label);
         const at = lane.get(one.label) ?? 0;
         lane.set(one.label, at + 1);
-        const ink = sides.length > 2 ? colours.sides[hue(one.side) % 6] : good.has(one.outcome) ? colours.good : bad.has(one.outcome) ? colours.bad : colours.soft;
+        const ink = sides.length > 2 ? colours.sides[(one.side - 1) % 6] : good.has(one.outcome) ? colours.good : bad.has(one.outcome) ? colours.bad : colours.soft;
         return { row, lane: at, value: one.ratio, low: one.low, high: one.high, colour: ink as string, faded: !good.has(one.outcome) && !bad.has(one.outcome), mark: one.mark, from: data.share ? 0 : one.from };
       });
       const lanes = Math.max(1, ...lane.values());

@@ -12,8 +12,6 @@ export interface State {
   sort: string; // column, "" is the order of the file
   down: boolean;
   theme: string; // "", "light", "dark"
-  baseline: string; // label, "" is the one of the file
-  scale: string; // "machine", "core", "currency", "" is that of the file
 }
 type SetName = "family" | "library" | "outcome" | "hiddenSides" | "hiddenColumns";
 const sets: [SetName, string][] = [
@@ -38,8 +36,6 @@ export function readState(hash: string): State {
     sort: sort.replace(/^-/, ""),
     down: sort.startsWith("-"),
     theme: given.get("theme") ?? "",
-    baseline: given.get("baseline") ?? "",
-    scale: given.get("per") ?? "",
   };
   // One entry for each member: a label may hold any separator.
   for (const [name, key] of sets) state[name] = new Set(given.getAll(key));
@@ -52,8 +48,6 @@ export function writeState(state: State): string {
   for (const [name, key] of sets) for (const member of state[name]) out.append(key, member);
   if (state.sort) out.set("sort", (state.down ? "-" : "") + state.sort);
   if (state.theme) out.set("theme", state.theme);
-  if (state.baseline) out.set("baseline", state.baseline);
-  if (state.scale) out.set("per", state.scale);
   return out.toString();
 }
 

@@ -15,11 +15,9 @@ export interface Choices {
   family: Choice[];
   library: Choice[];
   outcome: Choice[];
-  sides: Choice[]; // that can be hidden, while they are not the baseline
+  sides: Choice[]; // that can be hidden: not the baseline
   columns: Choice[];
   sorts: Choice[];
-  baselines: Choice[];
-  scales: Choice[];
 }
 type SetName = "family" | "library" | "outcome" | "hiddenSides" | "hiddenColumns";
 
@@ -27,15 +25,10 @@ export interface Toolbar {
   element: HTMLElement;
   /** What is left by the filters. */
   say: (text: string) => void;
-  /** Of the view that is shown: the columns to sort by, and the baseline, which cannot be hidden. */
-  show: (sorts: Choice[], baseline: string) => void;
-  /** For people who listen, where another view has another answer. */
-  answer: (text: string) => void;
 }
 
 export function toolbar(store: Store, choices: Choices): Toolbar {
   const output = h("output", { class: "count", "aria-live": "polite" });
-  const answered = h("p", { class: "unseen", "aria-live": "polite" });
   const box = h("input", { type: "search", id: "filter", placeholder: t("filter_hint"), autocomplete: "off", spellcheck: "false" });
   box.value = store.state.words;
   box.addEventListener("input", () => store.change({ words: box.value }));
@@ -45,14 +38,12 @@ export function toolbar(store: Store, choices: Choices): Toolbar {
     box.focus();
   });
 
-  const sides = group(store, "hiddenSides", t("sides"), choices.sides, true);
-  const sorts = order(store, choices.sorts);
   const groups = [
-    group(store, "family", t("families"), choices.family, false)?.element,
-    group(store, "library", t("libraries"), choices.library, false)?.element,
-    group(store, "outcome", t("outcomes"), choices.outcome, false)?.element,
-    sides?.element,
-    group(store, "hiddenColumns", t("columns"), choices.columns, true)?.element,
+    group(store, "family", t("families"), choices.family, false),
+    group(store, "library", t("libraries"), choices.library, false),
+    group(store, "outcome", t("outcomes"), choices.outcome, false),
+    group(store, "hiddenSides", t("sides"), choices.sides, true),
+    group(store, "hiddenColumns", t("columns"), choices.columns, true),
   ];
   const reset = h("button", { type: "button", class: "plain" }, t("reset"));
   reset.addEventListener("click", () => {
@@ -60,7 +51,7 @@ export function toolbar(store: Store, choices: Choices): Toolbar {
     store.change({ words: "", family: none, library: none, outcome: none, hiddenSides: none, hiddenColumns: none, sort: "", down: false });
     box.focus();
   });
-  const more = h("details", { class: "more" }, h("summary", {}, t("filter_more")), h("div", { class: "groups" }, ...groups, sorts.element, h("div", { class: "group" }, reset)));
+  const more = h("details", { class: "more" }, h("summary", {}, t("filter_more")), h("div", { class: "groups" }, ...groups, order(store, choices.sorts), h("div", { class: "group" }, reset)));
 
   store.listen(() => {
     if (box.value !== store.state.words) box.value = store.state.words;
@@ -71,26 +62,17 @@ export function toolbar(store: Store, choices: Choices): Toolbar {
 
   const element = h(
     "div", { class: "toolbar", role: "search", "aria-label": t("filter") },
-    h("div", { class: "line" }, h("label", { for: "filter" }, t("filter")), box, output, views(store, choices), themeButton(store)),
+    h("div", { class: "line" }, h("label", { for: "filter" }, t("filter")), box, output, themeButton(store)),
     more,
-    answered,
   );
-  return {
-    element,
-    say: (text) => (output.textContent = text),
-    show: (columns, baseline) => {
-      sorts.offer(columns);
-      sides?.without(baseline);
-    },
-    answer: (text) => (answered.textContent = text),
-  };
+  return { element, say: (text) => (output.textContent = text) };
 }
 
 const chosen = (state: State): boolean =>
   Boolean(state.words || state.sort || state.family.size || state.library.size || state.outcome.size || state.hiddenSides.size || state.hiddenColumns.size);
 
 /** Buttons that are pressed or not; arrow keys go from one to the next, so that Tab need not. */
-function group(store: Store, name: SetName, title: string, choices: Choice[], inverse: boolean): { element: HTMLElement; without: (value: string) => void } | null {
+function group(store: Store, name: SetName, title: string, choices: Choice[], inverse: boolean): HTMLElement | null {
   if (choices.length < (inverse ? 1 : 2)) return null;
   const id = unique("group");
   const buttons = choices.map((choice, index) => {
@@ -104,60 +86,29 @@ function group(store: Store, name: SetName, title: string, choices: Choice[], in
   press();
   const row = h("div", { class: "chips", role: "group", "aria-labelledby": id }, ...buttons);
   row.addEventListener("keydown", (event) => {
-    const offered = buttons.filter((button) => !button.hidden);
-    const at = offered.indexOf(document.activeElement as HTMLButtonElement);
-    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: offered.length - 1 }[event.key];
+    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
     if (to === undefined || at < 0) return;
     event.preventDefault();
-    const next = offered[(to + offered.length) % offered.length];
+    const next = buttons[(to + buttons.length) % buttons.length];
     for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
     next?.focus();
   });
-  return {
-    element: h("div", { class: "group" }, h("span", { class: "name", id }, title), row),
-    without: (value) => {
-      choices.forEach((choice, index) => ((buttons[index] as HTMLElement).hidden = choice.value === value));
-      const first = buttons.findIndex((button) => !button.hidden);
-      buttons.forEach((button, index) => (button.tabIndex = index === first ? 0 : -1));
-    },
-  };
+  return h("div", { class: "group" }, h("span", { class: "name", id }, title), row);
 }
 
-/** A choice of one of several. */
-function select(id: string, title: string, choices: Choice[], changed: (value: string) => void): [HTMLSelectElement, HTMLElement[]] {
-  const element = h("select", { id }, ...choices.map(({ value, title: name }) => h("option", { value }, name)));
-  element.addEventListener("change", () => changed(element.value));
-  return [element, [h("label", { class: "name", for: id }, title), element]];
-}
-
-function order(store: Store, first: Choice[]): { element: HTMLElement; offer: (sorts: Choice[]) => void } {
-  const [element, labelled] = select(unique("order"), t("order"), [], (value) => store.change({ sort: value.replace(/^-/, ""), down: value.startsWith("-") }));
+function order(store: Store, sorts: Choice[]): HTMLElement {
+  const id = unique("order");
+  const element = h("select", { id }, h("option", { value: "" }, t("order_of_file")));
+  for (const { value, title } of sorts)
+    for (const down of [false, true]) element.append(h("option", { value: (down ? "-" : "") + value }, `${title} ${down ? "↓" : "↑"}`));
+  element.addEventListener("change", () => store.change({ sort: element.value.replace(/^-/, ""), down: element.value.startsWith("-") }));
   const read = (): void => {
     element.value = (store.state.down && store.state.sort ? "-" : "") + store.state.sort;
   };
-  const offer = (sorts: Choice[]): void => {
-    element.replaceChildren(h("option", { value: "" }, t("order_of_file")));
-    for (const { value, title } of sorts)
-      for (const down of [false, true]) element.append(h("option", { value: (down ? "-" : "") + value }, `${title} ${down ? "↓" : "↑"}`));
-    read();
-  };
-  store.listen(read);
-  offer(first);
-  return { element: h("div", { class: "group" }, ...labelled), offer };
-}
-
-/** Which side the others are held against, and what rates stand for. */
-function views(store: Store, { baselines, scales }: Choices): HTMLElement | null {
-  if (baselines.length < 2) return null;
-  const [baseline, named] = select("baseline", t("baseline"), baselines, (value) => store.change({ baseline: value === baselines[0]?.value ? "" : value }));
-  const [scale, scaled] = select("scale", t("scale"), scales, (value) => store.change({ scale: value === scales[0]?.value ? "" : value }));
-  const read = (): void => {
-    baseline.value = store.state.baseline || (baselines[0]?.value ?? "");
-    scale.value = store.state.scale || (scales[0]?.value ?? "");
-  };
   store.listen(read);
   read();
-  return h("div", { class: "views" }, ...named, ...(scales.length > 1 ? scaled : []));
+  return h("div", { class: "group" }, h("label", { class: "name", for: id }, t("order")), element);
 }
 
 function themeButton(store: Store): HTMLElement {

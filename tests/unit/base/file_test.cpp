@@ -18,7 +18,7 @@
 namespace assay {
 namespace {
 
-using harness::testing::TemporaryFolder;
+using harness::made::TemporaryFolder;
 
 std::string content_of(const std::filesystem::path& path) {
     return read_whole(path, 100).value_or("unreadable");

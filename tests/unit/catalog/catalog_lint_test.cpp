@@ -41,7 +41,7 @@ const std::string good = file(
     R"({"provider":"q","type":"a","vcpus":192,"cores":96,"threads_per_core":2,"memory_gib":2048,)" +
     all + "}]");
 
-std::vector<CatalogFinding> findings(const std::string& text, const char* today = "2026-11-25") {
+std::vector<document::LintRow> findings(const std::string& text, const char* today = "2026-11-25") {
     const auto schema = *json::read_file(layout().share / "schema" / "hardware.json");
     const auto read =
         datasheet::parse_hardware({{.text = good, .source = "good.json"},
@@ -53,7 +53,7 @@ std::vector<CatalogFinding> findings(const std::string& text, const char* today 
 std::vector<std::string> codes(const std::string& content, const char* today = "2026-11-25") {
     std::vector<std::string> found;
     for (const auto& one : findings(file(content), today))
-        found.push_back(fmt::format("{} {}", to_string(one.code), one.entry));
+        found.push_back(fmt::format("{} {}", one.code, one.about));
     return found;
 }
 /// An instance that is laid over, or new.
@@ -71,7 +71,7 @@ TEST(CatalogLint, SaysNothingOfTheInstalledCatalogue) {
     const auto hardware = datasheet::read_hardware().value();
     std::vector<std::string> found;
     for (const auto& one : lint(hardware, {.files = {}, .now = *seconds_of("2026-11-25")}))
-        found.push_back(fmt::format("{} {}: {}", to_string(one.code), one.entry, one.what));
+        found.push_back(fmt::format("{} {}: {}", one.code, one.about, one.what));
     EXPECT_THAT(found, IsEmpty());
 }
 
@@ -163,7 +163,7 @@ TEST(CatalogLint, FindsContradictionsThatNoConflictNames) {
 TEST(CatalogLint, SaysWhatCannotBeRead) {
     const auto found = findings("{");
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(to_string(found.front().code), "unreadable");
+    EXPECT_EQ(found.front().code, "unreadable");
     EXPECT_THAT(found.front().what, HasSubstr("mine.json"));
     const LintedCatalog linted{.entries = 0, .files = {"mine.json"}, .findings = found};
     EXPECT_TRUE(any_serious(linted));

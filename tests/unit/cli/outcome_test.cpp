@@ -109,7 +109,7 @@ TEST(ExitCodes, HaveOneOrder) {
 }
 
 TEST(Progress, OutsideOfATerminalIsALineForEachReplica) {
-    const auto catalogue = harness::testing::catalogue();
+    const auto catalogue = harness::made::catalogue();
     auto plan = harness::make_plan(catalogue, {.what = {"memory.copy"}, .replicas = 5});
     ASSERT_TRUE(plan);
     harness::Interleaving turns;

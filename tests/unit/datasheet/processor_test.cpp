@@ -13,7 +13,6 @@ namespace {
 
 using namespace assay;
 using namespace assay::datasheet;
-using testing::IsEmpty;
 
 const std::vector<ProcessorEntry>& shipped() {
     static const auto hardware = read_hardware().value();
@@ -113,23 +112,6 @@ TEST(Processors, RatesAndMemoryAreThoseThatHardwareCanHave) {
         }
     }
     EXPECT_GT(names.size(), 35U);
-}
-
-TEST(Processors, EveryFigureSaysWhereItComesFrom) {
-    std::vector<std::string> without;
-    for (const auto& entry : shipped()) {
-        const auto expect = [&](const Origins& origins, bool known, const std::string& path) {
-            if (known != origins.contains(path)) without.push_back(entry.name + " " + path);
-        };
-        expect(entry.figures, entry.cores.has_value(), "cores");
-        expect(entry.figures, entry.boost_clock_hz.has_value(), "clock.boost");
-        expect(entry.figures, entry.memory_channels.has_value(), "memory.channels");
-        expect(entry.figures, entry.memory_transfer_rate.has_value(), "memory.transfer_rate");
-        for (const auto& [isa, rates] : entry.core.rates)
-            for (const auto& [precision, rate] : rates)
-                expect(entry.core.figures, true, "rates." + isa + "." + precision);
-    }
-    EXPECT_THAT(without, IsEmpty());
 }
 
 TEST(Processors, OnlyInstructionsOfTheMachineCount) {

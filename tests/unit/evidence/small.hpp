@@ -67,7 +67,7 @@ inline const char* const small_limits =
     R"("unit":"FLOP/s","at_least":2e11,"source":"the contract"}]})";
 
 struct Small {
-    harness::testing::TemporaryFolder folder;
+    harness::made::TemporaryFolder folder;
     std::vector<std::string> inputs;
     BundleOptions options{.serials = true, .created = "2026-02-01T00:00:00Z"};
 

@@ -13,7 +13,7 @@
 
 namespace assay::external {
 
-using harness::testing::TemporaryFolder;
+using harness::made::TemporaryFolder;
 namespace {
 
 using testing::ElementsAre;

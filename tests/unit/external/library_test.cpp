@@ -16,7 +16,7 @@
 namespace assay::external {
 namespace {
 
-using harness::testing::TemporaryFolder;
+using harness::made::TemporaryFolder;
 using testing::HasSubstr;
 
 TEST(Shipped, AreRightAndNameKnownMetrics) {

@@ -23,7 +23,7 @@
 
 namespace assay::external {
 
-using harness::testing::TemporaryFolder;
+using harness::made::TemporaryFolder;
 namespace {
 
 using testing::HasSubstr;

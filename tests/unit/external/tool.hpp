@@ -16,7 +16,7 @@
 
 namespace assay::external {
 
-using harness::testing::TemporaryFolder;
+using harness::made::TemporaryFolder;
 
 /// What a program tells a benchmark and is told by it.
 struct Services {

@@ -140,7 +140,7 @@ TEST(FleetFaults, AClockThatIsAhead) {
 
 /// Through files: each is named, none is fatal.
 TEST(FleetFaults, FilesThatAreHalfCopiedDoubledOrOfTheFuture) {
-    const harness::testing::TemporaryFolder folder;
+    const harness::made::TemporaryFolder folder;
     const auto put = [&](const std::string& node, const std::string& id, const auto& change) {
         auto run = test::sample_run();
         run.id = id;
@@ -173,7 +173,7 @@ TEST(FleetFaults, FilesThatAreHalfCopiedDoubledOrOfTheFuture) {
     fs::create_directories(folder.path() / "sweep"); // as scripts/sweep writes it
     std::ofstream{folder.path() / "sweep/list.tsv"}
         << "n2\tanswered\t0\t60\t2\nn9\tanswered\t0\t60\t-3600\nn5\tsilent\t-\t9\t-\n";
-    auto runs = collect({folder.path().string()}, collecting_for_fleet({.index = false}));
+    auto runs = collect({folder.path().string()}, collecting_for_fleet({}));
     ASSERT_TRUE(runs);
     const auto fleet = make_fleet(std::move(*runs), fleet_options(expand_nodes("n[1-9]").value()));
     ASSERT_TRUE(fleet);

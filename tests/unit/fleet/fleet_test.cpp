@@ -133,24 +133,6 @@ TEST(FleetTest, FourNodesOfATypeAreNotJudged) {
     EXPECT_THAT(answer_of(fleet)[0], HasSubstr("five nodes of a type are needed"));
 }
 
-TEST(FleetTest, SaysWhatChangedSinceLastTime) {
-    SweepMaker maker;
-    for (int node = 0; node < 20; ++node) maker.run(node, 0, {}, "2026-08-2");
-    maker.sweep(20, [](int node, int item, int) {
-        return item == 1 ? 1 / 0.95 : item == 2 && node == 9 ? 1 / 0.7 : 1.0;
-    });
-    const auto fleet = fleet_of(maker);
-    EXPECT_EQ(fleet.left_out, 20U);
-    EXPECT_EQ(fleet.drift_nodes, 20U);
-    ASSERT_THAT(fleet.drifts, SizeIs(2));
-    EXPECT_NEAR(fleet.drifts[0].ratio, 0.95, 0.005);
-    EXPECT_LT(fleet.drifts[0].high, 0.96);
-    EXPECT_EQ(fleet.drifts[0].beyond, 0U);
-    EXPECT_NEAR(fleet.drifts[1].ratio, 1, 0.01);
-    ASSERT_THAT(node_of(fleet, "n09").drifts, SizeIs(1));
-    EXPECT_NEAR(node_of(fleet, "n09").drifts[0].beside_fleet, 0.7, 0.02);
-}
-
 /// The rates that are promised: 1% for each item, next to nobody by retests, all bad nodes.
 TEST(FleetTest, AccusesAsRarelyAsItSays) {
     constexpr int fleets = 12;
@@ -185,7 +167,7 @@ TEST(FleetTest, AccusesAsRarelyAsItSays) {
 
 /// Files of a generated fleet, from the sweep to the verdict after retests.
 TEST(FleetTest, FindsTheBadNodesOfAGeneratedFleet) {
-    const harness::testing::TemporaryFolder folder;
+    const harness::made::TemporaryFolder folder;
     test::GeneratorOptions options{.types = {test::usual_types().front()},
                                    .machines = 30,
                                    .quarters = 1,
@@ -198,7 +180,7 @@ TEST(FleetTest, FindsTheBadNodesOfAGeneratedFleet) {
     for (const std::size_t bad : {4U, 17U})
         options.steps.push_back({.benchmark = "memory.", .ratio = 0.8, .machine = bad});
     const auto look = [&] {
-        auto runs = collect({folder.path().string()}, collecting_for_fleet({.index = false}));
+        auto runs = collect({folder.path().string()}, collecting_for_fleet({}));
         auto fleet = make_fleet(std::move(*runs), fleet_options());
         EXPECT_TRUE(fleet);
         return std::move(*fleet);

@@ -35,7 +35,7 @@ const std::string h100_of_yesterday = (fs::path{ASSAY_SAMPLES} / "h100-80gb-quic
 constexpr const char* recorded = "921623bb792934c7";
 
 Collection all(const std::vector<std::string>& inputs) {
-    auto collection = collect(inputs, {.index = false});
+    auto collection = collect(inputs);
     EXPECT_TRUE(collection) << collection.error().message;
     return std::move(*collection);
 }
@@ -74,7 +74,7 @@ TEST(FleetIdentity, TheOldIdStaysWhereItNamesOneMachine) {
 }
 
 TEST(FleetIdentity, NamesAreLabelsAndOneRecordMayBeOfTwoNodes) {
-    const harness::testing::TemporaryFolder folder;
+    const harness::made::TemporaryFolder folder;
     auto run = record::read_run(h200);
     ASSERT_TRUE(run) << run.error().message;
     const auto write = [&](const std::string& id, const std::string& campaign,

@@ -100,7 +100,7 @@ protected:
         return table;
     }
     Fleet look() {
-        auto runs = collect({folder_.path().string()}, collecting_for_fleet({.index = false}));
+        auto runs = collect({folder_.path().string()}, collecting_for_fleet({}));
         EXPECT_TRUE(runs);
         auto fleet = make_fleet(std::move(*runs), test::fleet_options());
         EXPECT_TRUE(fleet);
@@ -117,7 +117,7 @@ private:
         const bool is_slow = (a >= slow && a < end) || (b >= slow && b < end);
         return (is_slow ? 5e8 : 1e9) * (1 + 0.002 * ((7 * a + 5 * b + 3 * way) % 11));
     }
-    harness::testing::TemporaryFolder folder_;
+    harness::made::TemporaryFolder folder_;
 };
 
 TEST_F(FleetLinks, ASlowNodeOfAFabricHasTheNameItHasInTheFleet) {

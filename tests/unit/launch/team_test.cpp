@@ -74,7 +74,7 @@ TEST(Slurm, CountsAreRepeated) {
 }
 
 TEST(Launchers, GoToHosts) {
-    const harness::testing::TemporaryFolder folder;
+    const harness::made::TemporaryFolder folder;
     LaunchRequest request{.program = "/opt/assay",
                           .placement = {.launcher = "mpirun",
                                         .ranks = 3,

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <set>
@@ -127,24 +128,16 @@ TEST(ChooseCpus, EveryNumberOfThreadsGetsDifferentCpus) {
     }
 }
 
-TEST(Bind, RefusesWhatCannotBe) {
-    for (const auto& cpus : {std::vector<int>{}, {-1}, {0, 1 << 20}}) {
-        const auto bound = bind_process(cpus);
-        ASSERT_FALSE(bound);
-        EXPECT_EQ(bound.error().fault, Fault::usage);
-    }
-    const auto absent = bind_process({65535});
-    ASSERT_FALSE(absent);
-    EXPECT_EQ(absent.error().fault, Fault::environment);
-    EXPECT_THAT(absent.error().message, testing::HasSubstr("65535"));
-}
-
-TEST(Bind, BindsAndIsSeen) {
-    const auto all = choose_cpus(1 << 20);
-    ASSERT_TRUE(bind_process({all.back()}));
-    EXPECT_THAT(choose_cpus(8), ElementsAre(all.back()));
-    ASSERT_TRUE(bind_process(all));
-    EXPECT_EQ(choose_cpus(1 << 20), all);
+TEST(Cpus, AreThoseThatThisProcessMayUse) {
+    cpu_set_t before;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    const auto last = choose_cpus(1 << 20).back();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_THAT(choose_cpus(8), ElementsAre(last));
+    EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 } // namespace

@@ -29,8 +29,7 @@ std::vector<std::string> codes_of(const std::string& rows, const Collection* run
     const PriceTerms today{.now = *seconds_of("2026-11-23"), .max_age_days = 90, .currency = ""};
     std::vector<std::string> codes;
     for (const auto& one : lint(parse_offers(titles + rows, "x.csv"), today, runs))
-        codes.push_back(
-            fmt::format("{}{}{}", to_string(one.code), one.offer.empty() ? "" : " ", one.offer));
+        codes.push_back(fmt::format("{}{}{}", one.code, one.about.empty() ? "" : " ", one.about));
     return codes;
 }
 
@@ -91,7 +90,7 @@ std::vector<std::string> against_catalogue(const std::string& row) {
                               row + ",1,USD,2026-11-01\n",
                           "x.csv"),
              today, nullptr, &hardware))
-        found.push_back(fmt::format("{} {}", to_string(one.code), one.what));
+        found.push_back(fmt::format("{} {}", one.code, one.what));
     return found;
 }
 

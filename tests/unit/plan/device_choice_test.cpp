@@ -51,7 +51,7 @@ std::vector<int> indexes(const std::vector<record::Device>& devices) {
 
 std::vector<std::string> plan_names(const record::Machine& machine,
                                     std::vector<std::string> devices) {
-    const auto all = harness::testing::mixed_catalogue();
+    const auto all = harness::made::mixed_catalogue();
     const auto plan =
         make_plan(all, {.what = {"*"}, .devices = std::move(devices), .machine = machine});
     EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
@@ -104,7 +104,7 @@ TEST(Devices, ACaseIsMeasuredOnEachAndNamedByIt) {
 }
 
 TEST(Devices, WithoutOneACaseStaysWhereNothingElseWasAskedFor) {
-    const auto all = harness::testing::mixed_catalogue();
+    const auto all = harness::made::mixed_catalogue();
     const auto alone = make_plan(all, {.what = {"memory.stream"}, .machine = machine_of(0)});
     ASSERT_TRUE(alone);
     EXPECT_THAT(alone->cases, SizeIs(1)) << "it says why it cannot be measured";
@@ -113,11 +113,11 @@ TEST(Devices, WithoutOneACaseStaysWhereNothingElseWasAskedFor) {
 }
 
 TEST(Devices, WithoutOneASuiteIsOfTheHostAndSaysSo) {
-    harness::testing::TemporaryFolder folder;
+    harness::made::TemporaryFolder folder;
     const auto path = folder.write("both.json", R"({
       "schema": "assay.suite/1", "name": "both", "description": "for a test",
       "cases": [ { "benchmark": "memory.stream" }, { "benchmark": "memory.copy" } ] })");
-    const auto all = harness::testing::mixed_catalogue();
+    const auto all = harness::made::mixed_catalogue();
     const auto bare = make_plan(all, {.what = {path.string()}, .machine = machine_of(0)});
     ASSERT_TRUE(bare);
     EXPECT_THAT(bare->cases, SizeIs(1));
@@ -146,7 +146,7 @@ TEST(Devices, MayBeThereWithoutADriver) {
 }
 
 TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {
-    const auto all = harness::testing::mixed_catalogue();
+    const auto all = harness::made::mixed_catalogue();
     const auto machine = machine_of(2);
     const auto plan =
         make_plan(all, {.what = {"memory.stream"}, .devices = {"1"}, .machine = machine});
@@ -172,10 +172,10 @@ TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {
 }
 
 TEST(Devices, OfTwoMakersEachHasItsCases) {
-    auto all = harness::testing::mixed_catalogue();
-    auto stream = harness::testing::benchmark("memory.stream", "bandwidth", {});
+    auto all = harness::made::mixed_catalogue();
+    auto stream = harness::made::benchmark("memory.stream", "bandwidth", {});
     stream.place = "hip";
-    all.modules.push_back(harness::testing::manifest("hip", {stream}));
+    all.modules.push_back(harness::made::manifest("hip", {stream}));
     auto machine = machine_of(1);
     machine.devices.push_back({.kind = "hip",
                                .index = 0,
@@ -210,7 +210,7 @@ TEST(Devices, OfTwoMakersEachHasItsCases) {
 }
 
 TEST(Devices, AllAreShownToABenchmarkOfAll) {
-    const auto all = harness::testing::mixed_catalogue();
+    const auto all = harness::made::mixed_catalogue();
     const auto machine = machine_of(3);
     const auto plan =
         make_plan(all, {.what = {"links.all"}, .devices = {"0", "2"}, .machine = machine});
@@ -228,13 +228,13 @@ TEST(Devices, AllAreShownToABenchmarkOfAll) {
 
 /// collective.allreduce: a rank for each device.
 Catalogue collectives() {
-    auto reduce = harness::testing::benchmark(
+    auto reduce = harness::made::benchmark(
         "collective.allreduce", "bus_bandwidth",
-        {harness::testing::count("ranks", 2, 4096, {std::string{"all"}}, {"all"})});
+        {harness::made::count("ranks", 2, 4096, {std::string{"all"}}, {"all"})});
     reduce.place = "cuda";
     reduce.all_devices = reduce.team = true;
     Catalogue all;
-    all.modules = {harness::testing::manifest("nccl_mpi", {reduce})};
+    all.modules = {harness::made::manifest("nccl_mpi", {reduce})};
     all.modules.front().launcher = "mpirun";
     return all;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using namespace assay;
 using namespace assay::harness;
-using harness::testing::catalogue;
+using harness::made::catalogue;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace assay;
 using namespace assay::harness;
-using harness::testing::catalogue;
+using harness::made::catalogue;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 

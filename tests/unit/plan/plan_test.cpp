@@ -18,8 +18,8 @@ namespace {
 
 using namespace assay;
 using namespace assay::harness;
-using harness::testing::catalogue;
-using harness::testing::TemporaryFolder;
+using harness::made::catalogue;
+using harness::made::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -169,10 +169,10 @@ TEST(Plan, CeilingsStandBesideWhatTheyJudgeAndWorkersAreFew) {
 
 TEST(Plan, SeveralCeilingsStandBesideWhatTheyJudge) {
     auto all = catalogue();
-    auto dot = harness::testing::benchmark(
+    auto dot = harness::made::benchmark(
         "peak.dot", "flop_rate",
-        {harness::testing::choice("precision", {"bf16"}, {std::string{"bf16"}}),
-         harness::testing::threads()});
+        {harness::made::choice("precision", {"bf16"}, {std::string{"bf16"}}),
+         harness::made::threads()});
     dot.is_ceiling = true;
     all.modules.front().benchmarks.push_back(dot);
     for (auto& benchmark : all.modules[1].benchmarks) benchmark.ceiling = "peak.fma peak.dot";

@@ -15,7 +15,7 @@
 namespace {
 
 using namespace assay;
-using harness::testing::TemporaryFolder;
+using harness::made::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 

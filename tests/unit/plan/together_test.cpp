@@ -35,7 +35,7 @@ PlanRequest request(const std::string& what, const std::string& together, int de
     return wanted;
 }
 
-const Catalogue catalogue = harness::testing::mixed_catalogue();
+const Catalogue catalogue = harness::made::mixed_catalogue();
 
 Plan plan_of(const PlanRequest& wanted) {
     const auto plan = make_plan(catalogue, wanted);
@@ -129,7 +129,7 @@ TEST(Together, SaysWhyThereIsNothing) {
 }
 
 TEST(Together, InASuiteACaseThatHasNoPlacesIsSkipped) {
-    harness::testing::TemporaryFolder folder;
+    harness::made::TemporaryFolder folder;
     const auto path = folder.write("both.json", R"({
       "schema": "assay.suite/1", "name": "both", "description": "for a test",
       "cases": [ { "benchmark": "memory.copy" }, { "benchmark": "memory.copy", "together": 2 },
@@ -146,7 +146,7 @@ TEST(Together, InASuiteACaseThatHasNoPlacesIsSkipped) {
 }
 
 TEST(Together, ASoakLoadsAnOnlyDeviceByItself) {
-    harness::testing::TemporaryFolder folder;
+    harness::made::TemporaryFolder folder;
     const auto path = folder.write("soak.json", R"({
       "schema": "assay.suite/1", "name": "soak", "description": "for a test", "soak_seconds": 60,
       "cases": [ { "benchmark": "memory.stream", "together": "devices" } ] })");

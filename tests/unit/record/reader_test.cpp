@@ -57,7 +57,7 @@ TEST(RoundTrip, WhatIsWrittenIsReadByBothReaders) {
     for (std::uint32_t seed = 0; seed < 100; ++seed) {
         const record::Run run = test::RandomRun{seed}.run();
         const std::string text = to_text(run);
-        const auto fast = parse_run(text, "run.json");
+        const auto fast = parse_run(text, "run.json", {.as_stored = true});
         ASSERT_TRUE(fast) << fast.error().message << '\n' << text;
         EXPECT_EQ(to_json(*fast), to_json(run));
         EXPECT_EQ(to_text(*fast), text);
@@ -73,6 +73,22 @@ TEST(RoundTrip, WhatIsWrittenIsReadByBothReaders) {
         ASSERT_TRUE(machine) << machine.error().message;
         EXPECT_EQ(to_json(*machine), to_json(run.machine));
     }
+}
+
+TEST(Reader, MakesEveryTextPlainUnlessAskedNotTo) {
+    const std::string hostile = "a\x1b[31mb\nc\u202ed";
+    Case c{.benchmark = hostile};
+    c.settings = {{hostile, hostile}};
+    record::Run run{.id = hostile, .cases = {c}};
+    run.machine.cpu_model = hostile;
+    const auto text = to_text(run);
+    const auto read = parse_run(text, "run.json");
+    ASSERT_TRUE(read) << read.error().message;
+    for (const auto& shown :
+         {read->id, read->machine.cpu_model, read->cases[0].benchmark,
+          read->cases[0].settings[0].name, std::get<std::string>(read->cases[0].settings[0].value)})
+        EXPECT_EQ(shown, "ab cd");
+    EXPECT_EQ(to_text(*parse_run(text, "run.json", {.as_stored = true})), text);
 }
 
 TEST(RoundTrip, NumbersKeepTheirTypeAndValue) {

@@ -115,9 +115,6 @@ TEST(Influence, TableOfDisturbances) {
         for (const auto influence : {device, link, launch, program, host, host_memory})
             EXPECT_EQ(can_slow(code, influence), std::ranges::find(slows, influence) != slows.end())
                 << to_string(code) << ' ' << static_cast<int>(influence);
-    EXPECT_TRUE(is_own_fault(Code::too_hot));
-    EXPECT_FALSE(is_own_fault(Code::device_capped)) << "working at the power limit is normal";
-    EXPECT_FALSE(is_own_fault(Code::steal));
 }
 
 TEST(Rules, HostDoesNotDisturbKernelsTimedOnDevice) {

@@ -19,14 +19,14 @@ namespace {
 
 using namespace assay;
 using namespace assay::harness;
-using harness::testing::TemporaryFolder;
+using harness::made::TemporaryFolder;
 using ::testing::HasSubstr;
 
 Manifest sample() {
-    auto benchmark = harness::testing::benchmark(
+    auto benchmark = harness::made::benchmark(
         "memory.copy", "bandwidth",
-        {harness::testing::threads(),
-         harness::testing::choice("kernel", {"a", "b"}, {std::string{"b"}}),
+        {harness::made::threads(),
+         harness::made::choice("kernel", {"a", "b"}, {std::string{"b"}}),
          {.name = "share",
           .kind = ParameterKind::real,
           .help = "a share",
@@ -41,7 +41,7 @@ Manifest sample() {
     benchmark.parameters[1].variables = {{"a", "LIBRARY_KERNEL", "plain"}};
     benchmark.safe_calls = std::numeric_limits<std::uint64_t>::max();
     benchmark.bound = BoundBy::memory;
-    auto manifest = harness::testing::manifest("host", {benchmark});
+    auto manifest = harness::made::manifest("host", {benchmark});
     manifest.tunings = {{"OPENBLAS_CORETYPE", "Zen", "avx2 fma"}};
     return manifest;
 }

@@ -4,7 +4,6 @@
 // sides that fit.
 
 #include "base/terminal.hpp"
-#include "compare/alternatives.hpp"
 #include "compare/document.hpp"
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
@@ -271,69 +270,6 @@ TEST(CompareAnswer, CoresThatDifferGiveARatioPerCore) {
     EXPECT_EQ(best.front().text, "B");
     EXPECT_EQ(best[column("vCPU")].number, 16);
     EXPECT_NEAR(*best[column("times per core")].number, 0.5, 0.001);
-}
-
-TEST(CompareAnswer, EachSideCanBeTheBaselineAndItsRatiosAreTestedAnew) {
-    CollectionMaker maker;
-    for (const auto& [label, rate] : {std::pair{"A", 100.0}, {"B", 125.0}, {"C", 80.0}})
-        maker.observe(maker.run({.label = label}), gemm("openblas", 1),
-                      {rate, 1.001 * rate, 0.999 * rate});
-    const auto document = with_alternatives(maker.collection(), {}, *compare(maker.collection()));
-    ASSERT_THAT(document.alternatives, SizeIs(2));
-    EXPECT_THAT(document.alternatives[0].sides, ElementsAre("B", "A", "C"));
-    EXPECT_THAT(document.alternatives[1].sides, ElementsAre("C", "A", "B"));
-    for (const auto& alternative : document.alternatives) {
-        const auto alone =
-            make_document(*compare(maker.collection(), {.baseline = alternative.sides.front()}));
-        EXPECT_EQ(write::to_terminal({&alternative, 1}), write::to_terminal({&alone, 1}));
-    }
-    EXPECT_EQ(write::to_terminal({&document, 1}),
-              write::to_terminal(std::vector{make_document(*compare(maker.collection()))}));
-}
-
-TEST(CompareAnswer, ManySidesHaveOneBaselineAndSayHowToMakeAnother) {
-    CollectionMaker maker;
-    for (char label = 'A'; label <= 'I'; ++label)
-        maker.observe(maker.run({.label = std::string(1, label)}), gemm("openblas", 1), {100, 101});
-    const auto document = with_alternatives(maker.collection(), {}, *compare(maker.collection()));
-    EXPECT_THAT(document.alternatives, testing::IsEmpty());
-    EXPECT_THAT(document.foot.back().text, HasSubstr("compare --baseline"));
-}
-
-TEST(CompareAnswer, RatesPerCoreAreDividedByTheCoresThatTheyUsed) {
-    CollectionMaker maker;
-    for (const char* label : {"A", "B"}) {
-        const auto run = maker.run({.label = label, .machine = label});
-        const int cores = label[0] == 'A' ? 2 : 8;
-        const double rate = cores;
-        maker.collection().machines.back().cores = cores;
-        auto& settings = maker.collection().settings;
-        const auto used = [&](std::int64_t threads) {
-            settings.push_back({{"threads", threads}});
-            return static_cast<std::uint32_t>(settings.size() - 1);
-        };
-        maker.observe(run, test::triad(), {rate, 1.001 * rate}); // threads not recorded
-        maker.observe(run, gemm("openblas", 1), {rate, 1.001 * rate}).settings = used(2 * cores);
-        maker.observe(run, gemm("openblas", 2), {3, 3.003}).settings = used(1);
-        maker.observe(run, test::latency(64), {1e-9, 1.001e-9}).settings = used(cores);
-    }
-    const auto& all = maker.collection();
-    const auto per_core = scaled(all, Scale::core).collection;
-    for (std::size_t i = 0; i < all.observations.size(); ++i) {
-        const double share = i % 4 == 1 ? (i < 4 ? 2 : 8) : 1;
-        EXPECT_DOUBLE_EQ(*per_core.observations[i].value, *all.observations[i].value / share) << i;
-        EXPECT_DOUBLE_EQ(per_core.observations[i].replicas.back().value,
-                         all.observations[i].replicas.back().value / share);
-    }
-    const auto document = with_alternatives(all, {}, *compare(all));
-    ASSERT_THAT(document.alternatives, SizeIs(3));
-    EXPECT_EQ(document.alternatives[0].scale, "machine");
-    EXPECT_EQ(document.alternatives[1].scale, "core");
-    EXPECT_THAT(document.alternatives[1].verdict, StartsWith("Per core: "));
-    EXPECT_THAT(document.alternatives[1].sub, HasSubstr("divided by the cores"));
-    EXPECT_THAT(write::to_terminal({&document.alternatives[1], 1}),
-                Not(HasSubstr("times per core")));
-    EXPECT_THAT(document.alternatives[2].sides, ElementsAre("B", "A"));
 }
 
 TEST(CompareAnswer, SizesThatDifferAreSaidNearTheTop) {

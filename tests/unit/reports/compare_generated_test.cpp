@@ -31,7 +31,7 @@ protected:
     Comparison of(const test::GeneratorOptions& options, const CompareOptions& how) const {
         fs::remove_all(folder_);
         test::write_runs(options, folder_);
-        const auto collection = collect({folder_.string()}, {.index = false});
+        const auto collection = collect({folder_.string()});
         EXPECT_TRUE(collection.has_value());
         auto comparison = compare(*collection, how);
         EXPECT_TRUE(comparison.has_value()) << comparison.error().message;

@@ -26,17 +26,15 @@ using testing::SizeIs;
 /// As store reads them, without files.
 Collection collection_of(const test::GeneratorOptions& options) {
     const test::Generator generator{options};
-    std::vector<Batch> batches(1);
+    Pools pools;
+    std::vector<Candidate> candidates;
     for (std::size_t i = 0; i < generator.size(); ++i) {
         const auto run = generator.run(i);
-        Digester digester{run};
-        auto digest = unpacked<RunDigest>(digester.finish(batches[0].pools));
-        EXPECT_TRUE(digest);
-        if (digest)
-            batches[0].candidates.push_back(
-                {.label = "", .file = test::Generator::path(run), .digest = *std::move(digest)});
+        auto digest = Digester{run, MetricChoice{{}}}.finish(pools);
+        digest.run.file = test::Generator::path(run);
+        candidates.push_back({.digest = std::move(digest)});
     }
-    return gather(std::move(batches), {.now = quarter_start(100)});
+    return gather(std::move(candidates), std::move(pools), {.now = quarter_start(100)});
 }
 
 test::GeneratorOptions fleet() {

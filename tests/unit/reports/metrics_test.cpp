@@ -102,7 +102,6 @@ protected:
     }
     Result<Collection> collected(const CollectOptions& how) const {
         auto options = how;
-        options.index = false;
         options.now = 1.8e9;
         return collect({"A=" + (folder_.path() / "a.json").string(),
                         "B=" + (folder_.path() / "b.json").string()},
@@ -112,7 +111,7 @@ protected:
         write("a.json", rich_run("a"));
         write("b.json", rich_run("b", 2));
     }
-    harness::testing::TemporaryFolder folder_;
+    harness::made::TemporaryFolder folder_;
 };
 
 std::vector<std::string> names(const Collection& collection, bool primary) {

@@ -142,26 +142,6 @@ TEST_F(Pages, WithoutTheScriptAPageSaysWhatItLacks) {
                       Not(HasSubstr("<script"))));
 }
 
-TEST_F(Pages, AlternativesWaitForTheScriptAndAreNowhereWithoutIt) {
-    Document document = document_of("first");
-    document.sides = {"A", "B"};
-    document.alternatives = {document_of("second")};
-    document.alternatives[0].sides = {"B", "A"};
-    document.alternatives[0].scale = "core";
-    const auto page =
-        write::to_html({&document, 1}, {.page = std::string{skeleton}, .created = ""});
-    ASSERT_TRUE(page);
-    EXPECT_THAT(between(*page, "<template>", "</template>"), HasSubstr("data-chart=\"1\""));
-    const auto data = json::parse(data_of(*page), "page");
-    ASSERT_TRUE(data) << data.error().message;
-    EXPECT_EQ((*data)["views"].dump(),
-              R"([{"sides":["A","B"],"scale":""},{"sides":["B","A"],"scale":"core"}])");
-    EXPECT_EQ((*data)["charts"].size(), 2U);
-    const auto still = write::to_html({&document, 1}, {.page = std::nullopt, .created = ""});
-    ASSERT_TRUE(still);
-    EXPECT_THAT(*still, AllOf(HasSubstr("first"), Not(HasSubstr("second"))));
-}
-
 TEST_F(Pages, TheirTitleIsAStringInTheMarginOfPaper) {
     const Document document = document_of("a\"b\\}</style>\n");
     const auto page = write::to_html({&document, 1}, {.page = std::nullopt, .created = ""});

@@ -79,7 +79,7 @@ TEST_F(FilesTest, NothingWaitsForPipesAndDevices) {
     EXPECT_EQ(in_time("report results").code, 0);
     for (const char* arguments :
          {"check one.json", "fleet one.json", "report one.json", "report pipe", "diff results pipe",
-          "export one.json --to gbench", "verify one.json", "check results --limits one.json",
+          "export one.json --to csv", "verify one.json", "check results --limits one.json",
           "limits lint one.json", "limits show one.json", "import one.json --out i",
           "offers lint one.json", "check results/zero.json", "report results/zero.json"}) {
         const auto ended = in_time(arguments);
@@ -97,8 +97,8 @@ TEST_F(FilesTest, AChangedResultIsNotUsed) {
     EXPECT_EQ(checked.code, 3) << checked.output;
     EXPECT_THAT(checked.output, AllOf(HasSubstr("cases[0] does not match its digest"),
                                       HasSubstr("one/run.json"), StartsWith("INCONCLUSIVE: ")));
-    for (const char* arguments : {"report results", "diff results results/one/run.json",
-                                  "export results --to gbench", "compare results"})
+    for (const char* arguments :
+         {"report results", "diff results results/one/run.json", "compare results"})
         EXPECT_EQ(call(arguments).code, 2) << arguments << call(arguments).output;
     for (const char* arguments :
          {"history results", "fleet results", "export results --to csv --out r.csv",
@@ -118,8 +118,8 @@ TEST_F(FilesTest, AChangedResultIsNotUsed) {
     EXPECT_EQ(call("check results --limits limits.json").code, 0) << "that of before has none";
 }
 
-TEST_F(FilesTest, AChangedResultIsNotInAnIndexEither) {
-    for (int i = 0; i < 60; ++i) {
+TEST_F(FilesTest, RefusesOneChangedResultAmongMany) {
+    for (int i = 0; i < 3; ++i) {
         auto run = good_run();
         run.id = "run-" + std::to_string(i);
         const auto folder = folder_ / "results" / run.id;
@@ -127,16 +127,13 @@ TEST_F(FilesTest, AChangedResultIsNotInAnIndexEither) {
         ASSERT_TRUE(record::write_run(folder / "run.json", run).has_value());
     }
     const std::string check = "check results --limits limits.json";
-    const auto cache = "XDG_CACHE_HOME='" + (folder_ / "cache").string() + "'";
-    EXPECT_EQ(call(check, cache).code, 0);
+    EXPECT_EQ(call(check).code, 0);
     auto changed = document();
     changed["machine"]["kernel"] = "another";
     write(changed);
-    for (int i = 0; i < 2; ++i) {
-        const auto ended = call(check, cache);
-        EXPECT_EQ(ended.code, 3) << ended.output;
-        EXPECT_THAT(ended.output, HasSubstr("machine does not match its digest"));
-    }
+    const auto ended = call(check);
+    EXPECT_EQ(ended.code, 3) << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("machine does not match its digest"));
 }
 
 TEST_F(FilesTest, ANodeMayJudgeItselfInAFolderOfMany) {

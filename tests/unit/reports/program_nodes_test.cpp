@@ -36,9 +36,6 @@ TEST_F(ProgramTest, ChecksNodesAndEndsWithTheirVerdict) {
     EXPECT_THAT(advisory.output, HasSubstr("instead of 1"));
     EXPECT_EQ(parts("gpus", "").code, 2);
     EXPECT_EQ(call("check").code, 2);
-    const auto itself = call("check --self-test");
-    EXPECT_EQ(itself.code, 0) << itself.output;
-    EXPECT_THAT(itself.output, HasSubstr("below_limit"));
     EXPECT_EQ(call("check results --limits absent.json").code, 2);
     EXPECT_EQ(call("check results --limits absent.json --exit-style nagios").code, 3);
     EXPECT_EQ(call("check results --limits limits.json --exit-style icinga").code, 2);

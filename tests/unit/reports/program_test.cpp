@@ -209,8 +209,6 @@ TEST_F(ProgramTest, AFolderStandsForItsLastCompleteRun) {
 
 TEST_F(ProgramTest, Exports) {
     EXPECT_THAT(call("export --to csv results").output, HasSubstr("gemm.square"));
-    EXPECT_EQ(call("export --to gbench results --out now.json").code, 0);
-    EXPECT_TRUE(json::parse(content(folder_ / "now.json"), "now.json").has_value());
     EXPECT_EQ(call("export --to ndjson mine=results --out runs.ndjson").output, "");
     const auto lines = content(folder_ / "runs.ndjson");
     EXPECT_THAT(lines, HasSubstr("\"label\":\"mine\",\"file\":\"one/run.json\""));

@@ -57,7 +57,7 @@ protected:
         return made;
     }
     Collection collected(const std::vector<std::string>& inputs) const {
-        const auto collection = collect(inputs, {.index = false, .now = in_2027});
+        const auto collection = collect(inputs, {.now = in_2027});
         EXPECT_TRUE(collection.has_value()) << collection.error().message;
         return collection.value_or(Collection{});
     }
@@ -88,6 +88,9 @@ TEST_F(StoreTest, ASeriesHasTheConditionsOfItsCase) {
     EXPECT_EQ(series.place, "cuda");
     EXPECT_EQ(series.conditions, record::conditions(made.cases.front(), made.machine));
     EXPECT_EQ(record::text(series.conditions, "ranks"), "8");
+    made.cases.front().parameters = {{"ranks", std::string{"all"}}};
+    write("run.json", made);
+    EXPECT_EQ(all().series.at(0).what, "all ranks (8)");
     EXPECT_EQ(record::text(series.conditions, "mode"), "vgpu");
     EXPECT_EQ(record::text(series.conditions, "ecc"), "off");
 }
@@ -169,7 +172,7 @@ TEST_F(StoreTest, TakesJournalOfRunThatDiedAsPartialRun) {
     ASSERT_TRUE(journal->add({.case_index = 0, .result = c}));
     const auto journals = [&](bool ended) {
         return collect({folder_.string()},
-                       {.index = false, .unfinished = true, .ended = ended, .now = in_2027});
+                       {.unfinished = true, .ended = ended, .now = in_2027});
     };
     // Its process lives.
     EXPECT_THAT(all().runs, SizeIs(1));
@@ -297,7 +300,7 @@ TEST_F(StoreTest, InputsAreFilesFoldersAndPatternsWithLabels) {
 TEST_F(StoreTest, AnInputThatNamesNothingIsAnError) {
     write("two/other.json", run("b"));
     const auto message = [](const std::string& input) {
-        const auto collection = collect({input}, {.index = false});
+        const auto collection = collect({input});
         return collection ? "" : collection.error().message;
     };
     EXPECT_THAT(message((folder_ / "none.json").string()), HasSubstr("no such file"));

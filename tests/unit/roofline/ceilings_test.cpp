@@ -12,7 +12,7 @@ namespace {
 
 using namespace assay;
 using namespace assay::harness;
-using harness::testing::catalogue;
+using harness::made::catalogue;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -195,10 +195,10 @@ TEST(Ceilings, OfSeveralTheOneWithTheSameUnitAndPrecisionCounts) {
 
 TEST(Ceilings, ABenchmarkThatIsItsOwnCeilingIsHeldAgainstItsBestChoice) {
     auto all = catalogue();
-    auto stream = harness::testing::benchmark(
+    auto stream = harness::made::benchmark(
         "memory.stream", "bandwidth",
-        {harness::testing::choice("kernel", {"copy", "triad"}, {std::string{"copy"}}),
-         harness::testing::threads()});
+        {harness::made::choice("kernel", {"copy", "triad"}, {std::string{"copy"}}),
+         harness::made::threads()});
     stream.ceiling = stream.id;
     stream.is_ceiling = true;
     all.modules.front().benchmarks.push_back(stream);

@@ -312,16 +312,16 @@ TEST(DeviceLimits, FiguresThatDisagreeAreNamed) {
 // --- beside what was measured ------------------------------------------------------------------------
 
 Catalogue device_catalogue() {
-    auto peak = harness::testing::benchmark(
-        "peak.tensor", "flop_rate", {harness::testing::choice("precision", {"bf16"}, {"bf16"})});
+    auto peak = harness::made::benchmark(
+        "peak.tensor", "flop_rate", {harness::made::choice("precision", {"bf16"}, {"bf16"})});
     peak.is_ceiling = true;
     peak.bound = BoundBy::matrix_units;
-    auto product = harness::testing::benchmark(
-        "gemm.square", "flop_rate", {harness::testing::choice("precision", {"bf16"}, {"bf16"})});
+    auto product = harness::made::benchmark(
+        "gemm.square", "flop_rate", {harness::made::choice("precision", {"bf16"}, {"bf16"})});
     product.ceiling = "peak.tensor";
     product.bound = BoundBy::matrix_units;
     Catalogue all;
-    all.modules = {harness::testing::manifest("cublaslt", {peak, product})};
+    all.modules = {harness::made::manifest("cublaslt", {peak, product})};
     return all;
 }
 
@@ -362,10 +362,10 @@ TEST(DeviceLimits, WhatNoHardwareCanDoIsIncorrect) {
          {std::pair{9e12, record::Status::incorrect}, {5e12, record::Status::ok}}) {
         record::Run run;
         run.machine = machine_with(h200());
-        auto all = harness::testing::catalogue();
-        auto benchmark = harness::testing::benchmark("memory.stream", "bandwidth", {});
+        auto all = harness::made::catalogue();
+        auto benchmark = harness::made::benchmark("memory.stream", "bandwidth", {});
         benchmark.bound = BoundBy::memory;
-        all.modules.push_back(harness::testing::manifest("cublaslt", {benchmark}));
+        all.modules.push_back(harness::made::manifest("cublaslt", {benchmark}));
         run.cases.push_back(stream());
         run.cases[0].metrics.front().value = value;
         assign_ceilings(run, all, shipped());

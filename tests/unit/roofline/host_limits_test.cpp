@@ -199,7 +199,7 @@ TEST(HostLimits, AnUnknownProcessorHasNone) {
 
 /// peak.fma and gemm.square of a host with their bounds, as assign_ceilings() leaves them.
 std::vector<record::Case> judged(double peak, double value, std::string model) {
-    auto catalogue = harness::testing::catalogue();
+    auto catalogue = harness::made::catalogue();
     for (auto& module : catalogue.modules)
         for (auto& benchmark : module.benchmarks) benchmark.bound = BoundBy::vector_units;
     record::Run run;

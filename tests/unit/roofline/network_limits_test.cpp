@@ -63,7 +63,7 @@ private:
         std::filesystem::create_directories((path(device) / file).parent_path());
         std::ofstream{path(device) / file} << text << '\n';
     }
-    harness::testing::TemporaryFolder folder_;
+    harness::made::TemporaryFolder folder_;
 };
 
 record::Case put(record::Evidence told, double value = 2e9) {
@@ -160,7 +160,7 @@ TEST(NetworkLimits, ACaseIsHeldAgainstItAndFasterIsAWarning) {
     const Host host;
     record::Run run;
     run.cases = {put(host.noted("eth0")), put(host.noted("eth0"), 4e9), put(host.noted("veth1"))};
-    auto catalogue = harness::testing::catalogue();
+    auto catalogue = harness::made::catalogue();
     catalogue.modules.front().benchmarks.front().bound = BoundBy::network;
     assign_ceilings(run, catalogue);
     EXPECT_EQ(run.cases[0].ceiling.value, 3.125e9);

@@ -60,7 +60,7 @@ protected:
         return *plan.cases.front().spread;
     }
 
-    testing::TemporaryFolder folder_;
+    harness::made::TemporaryFolder folder_;
     std::mt19937_64 random_{11};
     Manifest manifest_;
     Benchmark benchmark_;

@@ -215,7 +215,7 @@ TEST(PathWord, IsOneHarmlessLevel) {
 }
 
 TEST(RunFolders, GoOnUnderAnOlderIdOfTheMachine) {
-    const assay::harness::testing::TemporaryFolder folder;
+    const assay::harness::made::TemporaryFolder folder;
     const std::vector<PlannedRun> wanted(1);
     const auto open = [&](const record::Machine& machine, bool resume) {
         const auto opened =
@@ -231,7 +231,7 @@ TEST(RunFolders, GoOnUnderAnOlderIdOfTheMachine) {
 }
 
 TEST(RunFolders, SayWhichPartsWereExchanged) {
-    const assay::harness::testing::TemporaryFolder folder;
+    const assay::harness::made::TemporaryFolder folder;
     const std::vector<PlannedRun> wanted(1);
     const auto open = [&](const record::Machine& machine) {
         auto opened = open_run_folders(wanted, {.out = folder.path()}, machine);

@@ -24,7 +24,7 @@ namespace {
 
 using namespace assay;
 using namespace assay::harness;
-using assay::harness::testing::TemporaryFolder;
+using assay::harness::made::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

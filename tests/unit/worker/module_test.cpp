@@ -12,7 +12,7 @@ namespace {
 
 using namespace assay;
 using namespace assay::harness;
-using harness::testing::TemporaryFolder;
+using harness::made::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
