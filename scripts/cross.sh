@@ -68,8 +68,8 @@ test_cross() {
     # differs, because Boost calculates in long double, which has 113 bits there.
     export GTEST_FILTER='-Traffic.CountsBothEndsOfAConnectionOfThisProcess:*RunsEveryChoiceThatApplies/host_memory_tlb'
     GTEST_FILTER+=':CompareGolden.Csv:CompareGolden.Json:*RunsEveryChoiceThatApplies/host_memory_*latency:*RunsEveryChoiceThatApplies/host_memory_hierarchy:*RunsEveryChoiceThatApplies/host_latency_page_fault:*/onednn_*'
-    local programs=(module_contract unit_stencil unit_sparse unit_md unit_attention unit_montecarlo unit_benchmarks unit_machine) cpu
-    local of_reports=(unit_stats golden_reports) # the same on every processor
+    local programs=(module_contract unit_benchmarks unit_base) cpu
+    local of_reports=(golden_reports) # the same on every processor
     step "sysroot" make_sysroot
     register_emulator || {
         say "Programs for Arm do not start here: binfmt_misc has no qemu-aarch64, and this is not root, or a container that may"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/console.hpp"
 
-#include "base/ascii.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 

@@ -16,6 +16,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -263,8 +264,6 @@ Layout layout() {
             .share = root / "share" / "assay"};
 }
 
-std::string utc_now() {
-    return utc_of(seconds_now());
-}
+std::string utc_now() { return utc_of(static_cast<double>(std::time(nullptr))); }
 
 } // namespace assay

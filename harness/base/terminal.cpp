@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/terminal.hpp"
 
-#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include "base/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <numeric>
+#include <string>
 #include <system_error>
+#include <vector>
 
 namespace assay {
 
@@ -78,6 +86,129 @@ std::string lower(std::string_view text) {
         return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
     return result;
+}
+
+namespace {
+
+struct Likeness {
+    char32_t code;
+    std::string_view ascii;
+};
+/// In the order of their codes. Blocks of a bar chart are digits: their heights.
+constexpr std::array likenesses{
+    Likeness{U'\u00A0', " "},   Likeness{U'\u00B0', ""},   // °
+    Likeness{U'\u00B1', "+-"},                             // ±
+    Likeness{U'\u00B2', "2"},                              // ²
+    Likeness{U'\u00B3', "3"},                              // ³
+    Likeness{U'\u00B5', "u"},                              // µ
+    Likeness{U'\u00B7', "-"},                              // ·
+    Likeness{U'\u00D7', "x"},                              // ×
+    Likeness{U'\u03BC', "u"},                              // μ
+    Likeness{U'\u2013', "-"},                              // –
+    Likeness{U'\u2014', "-"},                              // —
+    Likeness{U'\u2018', "'"},                              // ‘
+    Likeness{U'\u2019', "'"},                              // ’
+    Likeness{U'\u201C', "\""},                             // “
+    Likeness{U'\u201D', "\""},                             // ”
+    Likeness{U'\u2026', "..."},                            // …
+    Likeness{U'\u202F', " "},   Likeness{U'\u2192', "->"}, // →
+    Likeness{U'\u2212', "-"},                              // −
+    Likeness{U'\u221E', "inf"},                            // ∞
+    Likeness{U'\u2248', "~"},                              // ≈
+    Likeness{U'\u2264', "<="},                             // ≤
+    Likeness{U'\u2265', ">="},                             // ≥
+    Likeness{U'\u2500', "-"},                              // ─
+    Likeness{U'\u2502', "|"},                              // │
+    Likeness{U'\u2581', "1"},                              // ▁
+    Likeness{U'\u2582', "2"},                              // ▂
+    Likeness{U'\u2583', "3"},                              // ▃
+    Likeness{U'\u2584', "4"},                              // ▄
+    Likeness{U'\u2585', "5"},                              // ▅
+    Likeness{U'\u2586', "6"},                              // ▆
+    Likeness{U'\u2587', "7"},                              // ▇
+    Likeness{U'\u2588', "8"},                              // █
+};
+static_assert(std::ranges::is_sorted(likenesses, {}, &Likeness::code));
+
+bool& only_ascii() {
+    static bool only = false;
+    return only;
+}
+
+} // namespace
+
+void use_ascii(bool only) { only_ascii() = only; }
+bool ascii_only() { return only_ascii(); }
+
+bool locale_is_ascii() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* value = std::getenv(name); // NOLINT(concurrency-mt-unsafe): read only
+        if (value == nullptr || *value == '\0') continue;
+        std::string locale;
+        for (const char c : std::string_view{value})
+            if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+                locale += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        return locale.find("utf8") == std::string::npos;
+    }
+    return false;
+}
+
+std::string_view ascii_of(char32_t code) {
+    const auto* const found = std::ranges::lower_bound(likenesses, code, {}, &Likeness::code);
+    return found != likenesses.end() && found->code == code ? found->ascii : "?";
+}
+
+namespace {
+
+/// Letters to insert, delete, replace or swap with their neighbour (restricted Damerau-Levenshtein).
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1);
+    std::vector<std::size_t> last(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(last.begin(), last.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        before.swap(last);
+        last.swap(row);
+    }
+    return last[b.size()];
+}
+
+constexpr std::size_t longest_name = 200; // bytes; what is longer was no slip of the finger
+constexpr std::size_t short_list = 12;    // names that still fit a message
+
+} // namespace
+
+std::string nearest(std::string_view name, std::span<const std::string> candidates) {
+    if (name.size() > longest_name) return {};
+    std::string best;
+    std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
+    for (const auto& candidate : candidates) {
+        if (candidate.size() > longest_name) continue;
+        const std::size_t edits = distance(name, candidate);
+        if (edits < least) {
+            least = edits;
+            best = candidate;
+        }
+    }
+    if (!best.empty() || name.size() < 3) return best;
+    // "stream" for "memory.stream".
+    const auto holds = [&](const std::string& c) { return c.find(name) != std::string::npos; };
+    const auto found = std::ranges::find_if(candidates, holds);
+    return found == candidates.end() ? std::string{} : *found;
+}
+
+std::string suggestion(std::string_view name, std::span<const std::string> candidates) {
+    if (const auto best = nearest(name, candidates); !best.empty())
+        return fmt::format(" (did you mean \"{}\"?)", best);
+    if (candidates.empty() || candidates.size() > short_list) return {};
+    return fmt::format(" (known: {})", fmt::join(candidates, ", "));
 }
 
 } // namespace assay

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,27 @@ std::optional<std::int64_t> to_number(std::string_view text);
 std::string_view value_of(std::string_view text, std::string_view key, char separator);
 bool contains(std::string_view text, std::string_view part);
 std::string lower(std::string_view text);
+
+// Plain ASCII for a terminal whose locale says that it shows nothing else: LC_ALL=C. Texts are laid out with the widths
+// of what stands for a character (base/terminal) and replaced where they are printed (base/console).
+
+/// For the whole program; the initial state is off. Chinese has no ASCII: who asks for it switches this off.
+void use_ascii(bool only);
+bool ascii_only();
+/// Do LC_ALL, LC_CTYPE or LANG, the first that is set, name a locale without UTF-8? Not where none is set, as in
+/// most containers.
+bool locale_is_ascii();
+
+/// "+-" for U+00B1; "?" for what has no likeness.
+std::string_view ascii_of(char32_t code);
+
+// "Did you mean ...": the known name that an unknown one was most likely meant to be.
+
+/// The candidate with the fewest edits from `name`; "" if none is close enough to suggest (more than
+/// a third of the letters differ).
+std::string nearest(std::string_view name, std::span<const std::string> candidates);
+
+/// ` (did you mean "x"?)`, or the list of known names when none is near and the list is short.
+std::string suggestion(std::string_view name, std::span<const std::string> candidates);
 
 } // namespace assay

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "registry/catalogue.hpp"
+#include "plan/manifest.hpp"
 
 namespace assay::cli {
 

@@ -4,10 +4,10 @@
 #include "cli/reports.hpp"
 #include "cli/verbs.hpp"
 #include "json/json.hpp"
+#include "plan/filter.hpp"
+#include "plan/manifest.hpp"
+#include "plan/parameter.hpp"
 #include "record/metrics.hpp"
-#include "registry/catalogue.hpp"
-#include "registry/parameter.hpp"
-#include "registry/selector.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

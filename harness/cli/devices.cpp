@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/devices.hpp"
 
-#include "datasheet/hardware.hpp"
 #include "json/codec.hpp"
 #include "record/format.hpp"
+#include "reference/hardware.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,12 +2,12 @@
 #include "cli/catalogue.hpp"
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
-#include "doctor/availability.hpp"
 #include "json/json.hpp"
+#include "launch/availability.hpp"
 #include "machine/inventory.hpp"
 #include "plan/device_choice.hpp"
+#include "plan/manifest.hpp"
 #include "record/metrics.hpp"
-#include "registry/catalogue.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

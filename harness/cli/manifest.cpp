@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "registry/manifest.hpp"
+#include "plan/manifest.hpp"
 
 #include "cli/verbs.hpp"
 #include "worker/module.hpp"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.hpp"
 
+#include "base/command_line.hpp"
 #include "base/console.hpp"
 #include "base/file.hpp"
 #include "base/quantity.hpp"
 #include "base/version.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/reports.hpp"
+#include "decide/expectations.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
-#include "record/expectations.hpp"
-#include "usage/command_line.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -4,13 +4,13 @@
 #include "cli/catalogue.hpp"
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
-#include "doctor/availability.hpp"
 #include "json/json.hpp"
+#include "launch/availability.hpp"
 #include "machine/inventory.hpp"
 #include "plan/beside.hpp"
+#include "plan/manifest.hpp"
 #include "plan/planner.hpp"
 #include "record/convert.hpp"
-#include "registry/catalogue.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -5,11 +5,11 @@
 #include "cli/reports.hpp"
 #include "cli/summary.hpp"
 #include "cli/verbs.hpp"
+#include "decide/expectations.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
+#include "plan/manifest.hpp"
 #include "process/preemption.hpp"
-#include "record/expectations.hpp"
-#include "registry/catalogue.hpp"
 #include "run/runner.hpp"
 
 #include <fmt/format.h>

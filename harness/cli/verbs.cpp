@@ -4,7 +4,7 @@
 #include "cli/console.hpp"
 #include "launch/team.hpp"
 #include "plan/hosts.hpp"
-#include "registry/catalogue.hpp"
+#include "plan/manifest.hpp"
 
 #include <fmt/format.h>
 

@@ -9,8 +9,8 @@
 #include "cli/options.hpp"
 #include "json/json.hpp"
 #include "plan/interleaving.hpp"
+#include "plan/manifest.hpp"
 #include "plan/plan.hpp"
-#include "registry/catalogue.hpp"
 #include "run/runner.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json/fields.hpp"
 
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "json/words.hpp"
 
 #include <fmt/format.h>

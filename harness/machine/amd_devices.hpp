@@ -4,11 +4,12 @@
 
 #pragma once
 
-#include "driver/nvml.hpp"
 #include "machine/files.hpp"
+#include "machine/nvml.hpp"
 #include "record/model.hpp"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ struct AmdDevices {
 AmdDevices read_amd_devices(const Files& files, const std::vector<record::PciDevice>& pci);
 
 /// One of them, to be read during a window: what driver::NvmlDevice is for NVIDIA's. Energy and reasons for low clocks are
-/// in a table of the driver whose layout changes (driver/amd_metrics.hpp): absent where it is not known.
+/// in a table of the driver whose layout changes (machine/amd_devices.hpp): absent where it is not known.
 class AmdDevice {
 public:
     AmdDevice(Files files, record::Device described, std::string kfd_id);
@@ -52,3 +53,25 @@ private:
 std::optional<AmdDevice> find_amd_device(const Files& files, std::string_view uuid);
 
 } // namespace assay::machine
+
+namespace assay::driver {
+
+// What amdgpu's table `gpu_metrics` says beside the kernel's other files: energy, reasons for reduced clocks, the link.
+// Layouts: Linux, drivers/gpu/drm/amd/include/kgd_pp_interface.h, gpu_metrics_v1_1 to v1_4 and v1_6 to v1_8 (v1_5 had two
+// sizes, v1_9 has another form); throttler bits: drivers/gpu/drm/amd/pm/swsmu/inc/amdgpu_smu.h.
+
+struct AmdMetrics {
+    std::optional<double> energy_joules; ///< since the driver was loaded
+    /// Of this moment, as in DeviceReadings: MI200 and older.
+    std::optional<std::vector<std::string>> throttles;
+    /// How often the firmware looked, and how often it found each reason: MI300 and later.
+    std::optional<double> looks;
+    std::map<std::string, double> throttled_looks;
+    std::optional<int> pcie_generation;
+    std::optional<int> pcie_width;
+};
+
+/// Empty for a table of another layout or length.
+AmdMetrics read_amd_metrics(std::string_view table);
+
+} // namespace assay::driver

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/devices.hpp"
 
-#include "driver/nvml.hpp"
-#include "driver/tools.hpp"
 #include "machine/amd_devices.hpp"
+#include "machine/nvml.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,9 +5,9 @@
 
 #pragma once
 
-#include "driver/nvml.hpp"
 #include "machine/files.hpp"
-#include "machine/finding.hpp"
+#include "machine/nvml.hpp"
+#include "record/finding.hpp"
 #include "record/model.hpp"
 
 #include <chrono>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/inventory.hpp"
 
-#include "driver/nvml.hpp"
-#include "machine/cgroup.hpp"
 #include "machine/cpu.hpp"
 #include "machine/devices.hpp"
 #include "machine/guest.hpp"
+#include "machine/nvml.hpp"
 #include "machine/pci.hpp"
 
 #include <fmt/format.h>

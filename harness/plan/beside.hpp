@@ -6,8 +6,8 @@
 
 #include "base/result.hpp"
 #include "plan/interleaving.hpp"
+#include "plan/manifest.hpp"
 #include "plan/plan.hpp"
-#include "registry/catalogue.hpp"
 
 #include <string>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/interleaving.hpp"
 
-#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "plan/filter.hpp"
+#include "plan/manifest.hpp"
 #include "plan/planner.hpp"
-#include "registry/catalogue.hpp"
-#include "registry/selector.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

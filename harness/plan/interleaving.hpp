@@ -6,9 +6,9 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "plan/manifest.hpp"
 #include "plan/plan.hpp"
 #include "plan/variant.hpp"
-#include "registry/catalogue.hpp"
 
 #include <optional>
 #include <string>

@@ -7,10 +7,10 @@
 
 #include "base/result.hpp"
 #include "machine/topology.hpp"
-#include "measure/protocol.hpp"
 #include "plan/hosts.hpp"
+#include "plan/manifest.hpp"
 #include "record/model.hpp"
-#include "registry/manifest.hpp"
+#include "record/protocol.hpp"
 
 #include <cstddef>
 #include <filesystem>

@@ -2,19 +2,19 @@
 #include "plan/planner.hpp"
 
 #include "base/hash.hpp"
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
+#include "plan/filter.hpp"
 #include "plan/groups.hpp"
+#include "plan/parameter.hpp"
 #include "plan/selection.hpp"
 #include "plan/suite.hpp"
 #include "plan/together.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
 #include "record/noise.hpp"
-#include "registry/parameter.hpp"
-#include "registry/selector.hpp"
 #include "stats/fast_level.hpp"
 
 #include <fmt/format.h>

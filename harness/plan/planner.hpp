@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "plan/manifest.hpp"
 #include "plan/plan.hpp"
-#include "registry/catalogue.hpp"
 
 #include <optional>
 #include <string>

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/selection.hpp"
 
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "json/words.hpp"
 #include "plan/device_choice.hpp"
 #include "plan/filter.hpp"
+#include "plan/manifest.hpp"
+#include "plan/parameter.hpp"
 #include "plan/value_range.hpp"
-#include "registry/catalogue.hpp"
-#include "registry/parameter.hpp"
-#include "registry/selector.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

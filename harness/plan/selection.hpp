@@ -6,9 +6,9 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "plan/manifest.hpp"
 #include "plan/plan.hpp"
 #include "plan/suite.hpp"
-#include "registry/catalogue.hpp"
 
 #include <string>
 #include <vector>

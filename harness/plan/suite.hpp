@@ -9,7 +9,7 @@
 #include "base/names.hpp"
 #include "base/result.hpp"
 #include "json/json.hpp"
-#include "measure/protocol.hpp"
+#include "record/protocol.hpp"
 
 #include <filesystem>
 #include <map>

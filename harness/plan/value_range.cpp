@@ -3,7 +3,7 @@
 
 #include "json/words.hpp"
 #include "machine/inventory.hpp"
-#include "registry/parameter.hpp"
+#include "plan/parameter.hpp"
 
 #include <assay/machine.hpp>
 

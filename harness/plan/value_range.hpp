@@ -8,8 +8,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "plan/manifest.hpp"
 #include "record/model.hpp"
-#include "registry/manifest.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "measure/protocol.hpp"
 #include "record/model.hpp"
+#include "record/protocol.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/journal.hpp"
 
-#include "base/crc32.hpp"
 #include "base/file.hpp"
+#include "base/hash.hpp"
 #include "record/layout.hpp"
 #include "record/noise.hpp"
 #include "record/summary.hpp"

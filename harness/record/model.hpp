@@ -219,7 +219,7 @@ struct Ceiling {
 
 /// A reason why a device reduced its clocks.
 struct Throttle {
-    std::string reason;            ///< "power_cap", "thermal", ...: see driver/nvml.hpp
+    std::string reason;            ///< "power_cap", "thermal", ...: see machine/nvml.hpp
     std::optional<double> seconds; ///< by the device's own counter
     std::optional<double> share;   ///< of the samples taken in the window, 0..1
     bool operator==(const Throttle&) const = default;

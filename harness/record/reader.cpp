@@ -2,7 +2,7 @@
 #include "record/reader.hpp"
 
 #include "base/file.hpp"
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "json/words.hpp"
 #include "record/convert.hpp"
 #include "record/journal.hpp"

@@ -4,7 +4,7 @@
 #include "launch/placement.hpp"
 #include "launch/siblings.hpp"
 #include "launch/team.hpp"
-#include "machine/cgroup.hpp"
+#include "machine/cpu.hpp"
 #include "machine/inventory.hpp"
 #include "plan/groups.hpp"
 #include "process/control_group.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/runner.hpp"
 
-#include "machine/cgroup.hpp"
+#include "machine/cpu.hpp"
 #include "machine/inventory.hpp"
 #include "plan/planner.hpp"
 #include "process/control_group.hpp"

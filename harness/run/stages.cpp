@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/stages.hpp"
 
-#include "record/expectations.hpp"
+#include "decide/expectations.hpp"
 
 #include <fmt/format.h>
 

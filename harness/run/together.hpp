@@ -5,10 +5,10 @@
 
 #pragma once
 
-#include "measure/protocol.hpp"
 #include "plan/plan.hpp"
 #include "process/message.hpp"
 #include "record/model.hpp"
+#include "record/protocol.hpp"
 
 #include <filesystem>
 #include <string>

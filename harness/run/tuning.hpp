@@ -6,9 +6,9 @@
 
 #pragma once
 
-#include "measure/protocol.hpp"
 #include "plan/plan.hpp"
 #include "record/model.hpp"
+#include "record/protocol.hpp"
 
 #include <functional>
 #include <optional>

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "driver/nvml.hpp"
 #include "machine/files.hpp"
+#include "machine/nvml.hpp"
 #include "record/model.hpp"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "telemetry/device_samples.hpp"
 
-#include "driver/tools.hpp"
+#include "machine/nvml.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "driver/nvml.hpp"
+#include "machine/nvml.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "driver/nvml.hpp"
 #include "machine/files.hpp"
+#include "machine/nvml.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>

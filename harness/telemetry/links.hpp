@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "driver/nvml.hpp"
+#include "machine/nvml.hpp"
 
 #include <cstdint>
 #include <filesystem>

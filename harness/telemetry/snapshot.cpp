@@ -2,7 +2,7 @@
 #include "telemetry/snapshot.hpp"
 
 #include "base/text.hpp"
-#include "machine/cgroup.hpp"
+#include "machine/cpu.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -5,12 +5,12 @@
 
 #pragma once
 
-#include "driver/nvml.hpp"
-#include "measure/engine.hpp"
+#include "machine/nvml.hpp"
 #include "process/message.hpp"
 #include "record/model.hpp"
 #include "telemetry/links.hpp"
 #include "telemetry/window.hpp"
+#include "worker/engine.hpp"
 #include "worker/loaded_case.hpp"
 #include "worker/module.hpp"
 #include "worker/services.hpp"

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "measure/engine.hpp"
 #include "record/model.hpp"
+#include "worker/engine.hpp"
 
 #include <assay/module.h>
 

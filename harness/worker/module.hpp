@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "registry/manifest.hpp"
+#include "plan/manifest.hpp"
 
 #include <assay/module.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 #include "machine/inventory.hpp"
+#include "plan/manifest.hpp"
 #include "record/metrics.hpp"
-#include "registry/manifest.hpp"
 #include "worker/module.hpp"
 
 #include <fmt/format.h>

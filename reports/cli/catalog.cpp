@@ -2,8 +2,8 @@
 
 #include "base/console.hpp"
 #include "base/file.hpp"
-#include "catalog/document.hpp"
 #include "files.hpp"
+#include "procure/catalog_document.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>

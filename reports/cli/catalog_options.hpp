@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "offer_options.hpp"
 #include "options.hpp"
 

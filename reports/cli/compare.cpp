@@ -2,10 +2,10 @@
 
 #include "compare/document.hpp"
 #include "compare/words.hpp"
-#include "export/comparison_data.hpp"
+#include "exchange/comparison_data.hpp"
 #include "files.hpp"
-#include "report/input.hpp"
 #include "store/collection.hpp"
+#include "store/input.hpp"
 #include "verbs.hpp"
 
 #include <fmt/core.h>

@@ -2,10 +2,10 @@
 //
 // cost and capacity: calculations with their formulas.
 
-#include "capacity/capacity.hpp"
-#include "cost/document.hpp"
 #include "files.hpp"
+#include "offers/cost_document.hpp"
 #include "offers/read.hpp"
+#include "procure/capacity.hpp"
 #include "verbs.hpp"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "diff/diff.hpp"
+#include "compare/diff.hpp"
 
-#include "diff/document.hpp"
-#include "export/diff_data.hpp"
+#include "compare/diff_document.hpp"
+#include "document/text.hpp"
+#include "exchange/diff_data.hpp"
 #include "files.hpp"
-#include "report/input.hpp"
-#include "report/text.hpp"
 #include "store/collection.hpp"
+#include "store/input.hpp"
 #include "verbs.hpp"
 
 #include <fmt/core.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "evidence/bundle.hpp"
-#include "evidence/files.hpp"
-#include "export/long_table.hpp"
-#include "export/openmetrics.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/evidence.hpp"
+#include "exchange/bundle.hpp"
+#include "exchange/bundle_files.hpp"
+#include "exchange/long_table.hpp"
+#include "exchange/openmetrics.hpp"
 #include "files.hpp"
 #include "json/json.hpp"
-#include "language/language.hpp"
-#include "language/texts/evidence.hpp"
-#include "report/input.hpp"
-#include "report/text.hpp"
 #include "store/find.hpp"
+#include "store/input.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>

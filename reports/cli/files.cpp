@@ -3,7 +3,7 @@
 #include "files.hpp"
 
 #include "base/file.hpp"
-#include "language/language.hpp"
+#include "document/language.hpp"
 #include "write/html.hpp"
 #include "write/markdown.hpp"
 #include "write/pdf.hpp"

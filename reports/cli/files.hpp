@@ -9,7 +9,7 @@
 #include "base/terminal.hpp"
 #include "document/document.hpp"
 #include "options.hpp"
-#include "report/input.hpp"
+#include "store/input.hpp"
 
 #include <filesystem>
 #include <functional>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "export/history_data.hpp"
+#include "document/dates.hpp"
+#include "document/text.hpp"
 #include "files.hpp"
-#include "history/dates.hpp"
 #include "history/document.hpp"
-#include "report/input.hpp"
-#include "report/text.hpp"
+#include "history/history_data.hpp"
 #include "store/collection.hpp"
+#include "store/input.hpp"
 #include "verbs.hpp"
 
 #include <fmt/core.h>

@@ -3,13 +3,13 @@
 #include "import/import.hpp"
 
 #include "base/file.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/import.hpp"
 #include "files.hpp"
 #include "import/lines.hpp"
 #include "json/json.hpp"
-#include "language/language.hpp"
-#include "language/texts/import.hpp"
 #include "record/convert.hpp"
-#include "report/text.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>

@@ -4,9 +4,9 @@
 #include "base/file.hpp"
 #include "base/utc.hpp"
 #include "files.hpp"
-#include "limits/derive.hpp"
-#include "limits/effective.hpp"
-#include "limits/lint.hpp"
+#include "fleet/derive.hpp"
+#include "judge/effective.hpp"
+#include "judge/lint.hpp"
 #include "verbs.hpp"
 
 #include <algorithm>

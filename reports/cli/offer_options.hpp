@@ -4,8 +4,8 @@
 
 #pragma once
 
-#include "base/nearest.hpp"
 #include "base/quantity.hpp"
+#include "base/text.hpp"
 #include "options.hpp"
 
 #include <fmt/format.h>

@@ -2,12 +2,12 @@
 
 #include "options.hpp"
 
+#include "base/command_line.hpp"
 #include "base/version.hpp"
 #include "catalog_options.hpp"
+#include "document/language.hpp"
 #include "evidence_options.hpp"
-#include "language/language.hpp"
 #include "offer_options.hpp"
-#include "usage/command_line.hpp"
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>

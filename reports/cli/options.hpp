@@ -7,11 +7,11 @@
 
 #include "base/result.hpp"
 #include "compare/comparison.hpp"
+#include "exchange/plugin.hpp"
 #include "fleet/fleet.hpp"
 #include "history/history.hpp"
 #include "import/import.hpp"
 #include "judge/judge.hpp"
-#include "judge/plugin.hpp"
 #include "offers/price.hpp"
 #include "offers/read.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/nearest.hpp"
 #include "base/quantity.hpp"
-#include "export/prediction_data.hpp"
+#include "base/text.hpp"
+#include "document/text.hpp"
 #include "files.hpp"
 #include "predict/document.hpp"
 #include "predict/prediction.hpp"
-#include "report/text.hpp"
+#include "predict/prediction_data.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 

@@ -4,10 +4,10 @@
 
 #include "base/file.hpp"
 #include "base/sha256.hpp"
-#include "datasheet/hardware.hpp"
 #include "files.hpp"
 #include "offers/read.hpp"
 #include "procure/document.hpp"
+#include "reference/hardware.hpp"
 #include "verbs.hpp"
 
 #include <string>

@@ -3,12 +3,12 @@
 #include "report/report.hpp"
 
 #include "base/console.hpp"
-#include "export/json.hpp"
 #include "files.hpp"
 #include "record/same_machine.hpp"
 #include "report/document.hpp"
-#include "report/input.hpp"
+#include "report/json.hpp"
 #include "store/find.hpp"
+#include "store/input.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>

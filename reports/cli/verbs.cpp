@@ -2,9 +2,9 @@
 
 #include "verbs.hpp"
 
-#include "base/ascii.hpp"
 #include "base/console.hpp"
-#include "language/language.hpp"
+#include "base/text.hpp"
+#include "document/language.hpp"
 
 #include <fmt/format.h>
 

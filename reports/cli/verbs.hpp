@@ -5,9 +5,9 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "cost/cost.hpp"
+#include "offers/cost.hpp"
 #include "options.hpp"
-#include "report/input.hpp"
+#include "store/input.hpp"
 
 #include <vector>
 

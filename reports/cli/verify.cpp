@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "language/texts/verify.hpp"
+#include "document/texts/verify.hpp"
 
-#include "evidence/check.hpp"
-#include "evidence/files.hpp"
+#include "decide/check.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "exchange/bundle_check.hpp"
+#include "exchange/bundle_files.hpp"
 #include "files.hpp"
 #include "json/json.hpp"
-#include "language/language.hpp"
-#include "record/check.hpp"
-#include "report/input.hpp"
-#include "report/text.hpp"
+#include "store/input.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>

@@ -2,10 +2,10 @@
 
 #include "compare/arrange.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/compare.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/compare.hpp"
+#include "document/words.hpp"
 #include "store/alike.hpp"
 
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/compare.hpp"
+#include "document/language.hpp"
+#include "document/texts/compare.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>

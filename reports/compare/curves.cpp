@@ -2,11 +2,11 @@
 
 #include "compare/curves.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/chart.hpp"
-#include "language/texts/words.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/chart.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 
 #include <fmt/format.h>
 

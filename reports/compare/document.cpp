@@ -6,12 +6,12 @@
 #include "compare/curves.hpp"
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/compare.hpp"
-#include "language/texts/words.hpp"
-#include "language/texts/workbook.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/compare.hpp"
+#include "document/texts/words.hpp"
+#include "document/texts/workbook.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 

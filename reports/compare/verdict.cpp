@@ -3,10 +3,10 @@
 #include "compare/verdict.hpp"
 
 #include "compare/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/compare.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/compare.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 
 #include <vector>
 

@@ -2,14 +2,14 @@
 
 #include "compare/words.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/compare.hpp"
-#include "language/texts/outcome.hpp"
-#include "language/texts/status.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/compare.hpp"
+#include "document/texts/outcome.hpp"
+#include "document/texts/status.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 

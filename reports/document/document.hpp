@@ -182,4 +182,12 @@ struct Document {
     std::vector<std::string> sides{}; ///< names of the columns' sides, the first is side 1
 };
 
+// What writers say themselves.
+
+std::string severity_in_words(Severity severity);
+/// Do text formats show it as a table?
+bool is_shown(const Table& table);
+/// The columns that people see: those that say something in any row.
+std::vector<std::size_t> shown_columns(const Table& table);
+
 } // namespace assay::document

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/lint.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/limits.hpp"
+#include "document/language.hpp"
+#include "document/texts/limits.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,9 +2,9 @@
 
 #include "fleet/data.hpp"
 
+#include "document/text.hpp"
 #include "fleet/words.hpp"
 #include "json/codec.hpp"
-#include "report/text.hpp"
 #include "write/csv_line.hpp"
 
 #include <fmt/format.h>

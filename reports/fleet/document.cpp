@@ -3,12 +3,12 @@
 #include "fleet/document.hpp"
 
 #include "base/utc.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/fleet.hpp"
+#include "document/words.hpp"
 #include "fleet/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/fleet.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 

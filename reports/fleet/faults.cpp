@@ -5,10 +5,10 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/utc.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
 #include "judge/node.hpp"
-#include "language/language.hpp"
 #include "record/same_machine.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

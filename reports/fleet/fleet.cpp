@@ -3,13 +3,13 @@
 #include "fleet/fleet.hpp"
 
 #include "base/utc.hpp"
+#include "document/text.hpp"
 #include "fleet/faults.hpp"
 #include "fleet/links.hpp"
 #include "fleet/outliers.hpp"
 #include "fleet/progress.hpp"
 #include "judge/evidence.hpp"
 #include "judge/node.hpp"
-#include "report/text.hpp"
 #include "store/keys.hpp"
 
 #include <fmt/format.h>

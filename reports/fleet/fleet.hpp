@@ -3,7 +3,7 @@
 // Which nodes of a fleet answered, which are slow, and what is wrong with what they handed in? A sweep is what was
 // measured since a day. Of each node the first value of each test item in the sweep is screened against those of all
 // nodes of its type, at 1%; what was measured after it is retests, and only their median accuses, at 0.1% over all items
-// of a node together, from nine replicas in three runs on. population/fleet.hpp has the rule and where it is simulated.
+// of a node together, from nine replicas in three runs on. decide/fleet.hpp has the rule and where it is simulated.
 
 #pragma once
 

@@ -3,11 +3,11 @@
 #include "fleet/links.hpp"
 
 #include "base/text.hpp"
+#include "document/text.hpp"
+#include "document/words.hpp"
 #include "record/reader.hpp"
 #include "record/same_machine.hpp"
 #include "report/pairs.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <algorithm>
 #include <map>

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "base/names.hpp"
+#include "decide/fleet.hpp"
+#include "fleet/level.hpp"
 #include "fleet/names.hpp"
-#include "limits/level.hpp"
-#include "population/fleet.hpp"
 #include "store/collection.hpp"
 
 #include <cstddef>
@@ -81,8 +81,8 @@ struct FleetNode {
     std::vector<MissingCase> missing;
     std::size_t cases = 0; ///< that nodes of its type have
     std::vector<std::string> wrong;
-    std::vector<float> columns;      ///< times as good as the median, NaN where it has nothing
-    double worst = 1;                ///< the lowest of what is shown
+    std::vector<float> columns; ///< times as good as the median, NaN where it has nothing
+    double worst = 1;           ///< the lowest of what is shown
 
     bool answered() const { return !runs.empty(); }
 };
@@ -146,7 +146,7 @@ struct Fleet {
     std::vector<FleetFault> faults;
     std::vector<Unfinished> unfinished;
     std::vector<SlowPairs> pairs;
-    std::size_t left_out = 0;    ///< runs before the sweep
+    std::size_t left_out = 0; ///< runs before the sweep
 };
 
 /// Nodes in this state.

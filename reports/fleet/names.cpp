@@ -5,8 +5,8 @@
 #include "base/file.hpp"
 #include "base/ranges.hpp"
 #include "base/text.hpp"
+#include "document/text.hpp"
 #include "record/same_machine.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #include "fleet/outliers.hpp"
 
 #include "base/on_all_cores.hpp"
+#include "document/words.hpp"
 #include "judge/evidence.hpp"
-#include "report/words.hpp"
 #include "stats/summary.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "fleet/progress.hpp"
 
 #include "base/utc.hpp"
+#include "document/text.hpp"
 #include "record/same_machine.hpp"
-#include "report/text.hpp"
 
 #include <sys/stat.h>
 

@@ -2,14 +2,14 @@
 
 #include "history/document.hpp"
 
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/history.hpp"
+#include "document/texts/words.hpp"
+#include "document/texts/workbook.hpp"
 #include "history/tables.hpp"
 #include "history/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/history.hpp"
-#include "language/texts/words.hpp"
-#include "language/texts/workbook.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 

@@ -2,10 +2,10 @@
 
 #include "history/facts.hpp"
 
+#include "document/text.hpp"
 #include "record/conditions.hpp"
 #include "record/format.hpp"
 #include "record/model.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 

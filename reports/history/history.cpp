@@ -3,6 +3,11 @@
 #include "history/history.hpp"
 
 #include "base/on_all_cores.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/history.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "history/attribution.hpp"
 #include "history/change_points.hpp"
 #include "history/facts.hpp"
@@ -10,12 +15,7 @@
 #include "history/tracks.hpp"
 #include "history/trends.hpp"
 #include "history/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/history.hpp"
-#include "language/texts/words.hpp"
 #include "report/findings.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 #include "store/alike.hpp"
 
 #include <fmt/core.h>

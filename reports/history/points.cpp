@@ -2,10 +2,10 @@
 
 #include "history/points.hpp"
 
-#include "history/dates.hpp"
-#include "language/language.hpp"
-#include "language/texts/history.hpp"
-#include "report/text.hpp"
+#include "document/dates.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/history.hpp"
 #include "stats/interval.hpp"
 
 #include <algorithm>

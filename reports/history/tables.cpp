@@ -2,13 +2,13 @@
 
 #include "history/tables.hpp"
 
-#include "history/dates.hpp"
+#include "document/dates.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/history.hpp"
+#include "document/texts/workbook.hpp"
 #include "history/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/history.hpp"
-#include "language/texts/workbook.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "history/trends.hpp"
 
-#include "history/dates.hpp"
+#include "document/dates.hpp"
 #include "history/words.hpp"
 #include "stats/difference.hpp"
 #include "stats/history.hpp"

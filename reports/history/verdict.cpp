@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "history/dates.hpp"
+#include "document/dates.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/history.hpp"
+#include "document/texts/words.hpp"
 #include "history/document.hpp"
 #include "history/tracks.hpp"
 #include "history/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/history.hpp"
-#include "language/texts/words.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 #include "stats/summary.hpp"
 
 #include <algorithm>

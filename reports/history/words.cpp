@@ -2,13 +2,13 @@
 
 #include "history/words.hpp"
 
-#include "history/dates.hpp"
-#include "language/language.hpp"
-#include "language/texts/fact.hpp"
-#include "language/texts/history.hpp"
-#include "language/texts/list.hpp"
+#include "document/dates.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/fact.hpp"
+#include "document/texts/history.hpp"
+#include "document/texts/list.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codes of what a check found, and what each means for the node: for programs, JUnit and tickets, so they stay as they
-// are. Their words are in language/texts/judge_cause.json.
+// are. Their words are in document/texts/judge_cause.json.
 
 #pragma once
 

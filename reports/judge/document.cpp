@@ -2,12 +2,12 @@
 
 #include "judge/document.hpp"
 
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/judge.hpp"
+#include "document/words.hpp"
 #include "judge/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/judge.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

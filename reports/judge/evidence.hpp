@@ -4,9 +4,9 @@
 
 #pragma once
 
+#include "decide/acceptance.hpp"
 #include "judge/causes.hpp"
 #include "judge/limits.hpp"
-#include "population/acceptance.hpp"
 #include "store/collection.hpp"
 
 #include <cstdint>

@@ -3,10 +3,10 @@
 // What is found on a node beside its limits: parts, set-up, heat, errors, soaks.
 
 #include "base/utc.hpp"
+#include "decide/expectations.hpp"
 #include "judge/match.hpp"
 #include "judge/node.hpp"
 #include "judge/parts.hpp"
-#include "record/expectations.hpp"
 #include "record/same_machine.hpp"
 
 #include <fmt/format.h>

@@ -3,10 +3,10 @@
 #include "judge/judge.hpp"
 
 #include "base/utc.hpp"
+#include "decide/expectations.hpp"
+#include "document/text.hpp"
 #include "judge/evidence.hpp"
 #include "judge/node.hpp"
-#include "record/expectations.hpp"
-#include "report/text.hpp"
 #include "store/keys.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 //
 // Is each of these nodes good? All runs of a machine in a campaign are held against the limits: a check for every limit
 // and case, for the parts that must be there, and for what telemetry saw. Absence never passes. The tests and their
-// levels: population/acceptance.hpp.
+// levels: decide/acceptance.hpp.
 
 #pragma once
 

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "base/names.hpp"
+#include "decide/acceptance.hpp"
 #include "judge/causes.hpp"
 #include "judge/limits.hpp"
-#include "population/acceptance.hpp"
 #include "store/collection.hpp"
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 #include "base/console.hpp"
 #include "base/file.hpp"
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "base/utc.hpp"
 #include "record/metrics.hpp"
 #include "record/model.hpp"

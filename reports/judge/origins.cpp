@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/judge.hpp"
+#include "document/texts/predict.hpp"
+#include "document/words.hpp"
 #include "judge/document.hpp"
 #include "judge/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/judge.hpp"
-#include "language/texts/predict.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <algorithm>
 #include <cstdint>

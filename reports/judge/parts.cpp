@@ -2,7 +2,7 @@
 
 #include "judge/parts.hpp"
 
-#include "datasheet/catalog.hpp"
+#include "reference/catalog.hpp"
 
 #include <fmt/format.h>
 

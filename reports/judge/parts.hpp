@@ -5,9 +5,9 @@
 
 #pragma once
 
-#include "datasheet/hardware.hpp"
 #include "judge/causes.hpp"
 #include "record/model.hpp"
+#include "reference/hardware.hpp"
 
 #include <optional>
 #include <string>

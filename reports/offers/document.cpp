@@ -3,12 +3,12 @@
 #include "offers/document.hpp"
 
 #include "base/console.hpp"
+#include "document/language.hpp"
 #include "document/lint.hpp"
-#include "language/language.hpp"
-#include "language/texts/limits.hpp"
-#include "language/texts/offers.hpp"
-#include "language/texts/words.hpp"
-#include "report/text.hpp"
+#include "document/text.hpp"
+#include "document/texts/limits.hpp"
+#include "document/texts/offers.hpp"
+#include "document/texts/words.hpp"
 
 #include <fmt/format.h>
 

@@ -3,10 +3,10 @@
 #include "offers/lint.hpp"
 
 #include "base/console.hpp"
-#include "datasheet/catalog.hpp"
-#include "language/language.hpp"
-#include "language/texts/offers.hpp"
-#include "report/text.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/offers.hpp"
+#include "reference/catalog.hpp"
 
 #include <fmt/format.h>
 

@@ -6,10 +6,10 @@
 #pragma once
 
 #include "base/names.hpp"
-#include "datasheet/hardware.hpp"
 #include "document/lint.hpp"
 #include "offers/offer.hpp"
 #include "offers/price.hpp"
+#include "reference/hardware.hpp"
 #include "store/collection.hpp"
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace assay::report {
 
-/// For programs: these stay as they are. What each means: offers.json of language/texts.
+/// For programs: these stay as they are. What each means: offers.json of document/texts.
 ASSAY_ENUM(OfferCode,
            unreadable,       // a line that is no offer
            unpriced,         // the price may not be counted with: PriceState says why

@@ -3,8 +3,8 @@
 #include "offers/price.hpp"
 
 #include "base/utc.hpp"
-#include "language/language.hpp"
-#include "report/text.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
 
 #include <fmt/format.h>
 

@@ -17,7 +17,7 @@
 
 namespace assay::report {
 
-/// For programs: these stay as they are. What each means: price_state.json of language/texts.
+/// For programs: these stay as they are. What each means: price_state.json of document/texts.
 ASSAY_ENUM(PriceState, known, missing, undated, future, stale, fallback,
            no_rate,    // no exchange rate leads to the currency that is asked for
            rate_stale) // it is too old, or of no day

@@ -3,7 +3,7 @@
 #include "offers/table.hpp"
 
 #include "base/console.hpp"
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "offers/csv.hpp"
 
 #include <fmt/format.h>

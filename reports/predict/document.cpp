@@ -2,13 +2,13 @@
 
 #include "predict/document.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/chart.hpp"
-#include "language/texts/predict.hpp"
-#include "language/texts/words.hpp"
-#include "language/texts/workbook.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/chart.hpp"
+#include "document/texts/predict.hpp"
+#include "document/texts/words.hpp"
+#include "document/texts/workbook.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 

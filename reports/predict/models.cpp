@@ -2,8 +2,8 @@
 
 #include "predict/models.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/predict.hpp"
+#include "document/language.hpp"
+#include "document/texts/predict.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,10 +2,10 @@
 
 #include "predict/points.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/predict.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/predict.hpp"
+#include "document/words.hpp"
 #include "stats/student.hpp"
 #include "store/alike.hpp"
 

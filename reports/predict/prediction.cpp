@@ -2,8 +2,8 @@
 
 #include "predict/prediction.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/predict.hpp"
+#include "document/language.hpp"
+#include "document/texts/predict.hpp"
 #include "predict/models.hpp"
 #include "predict/points.hpp"
 #include "record/format.hpp"

@@ -2,17 +2,17 @@
 #include "procure/document.hpp"
 
 #include "base/console.hpp"
-#include "cost/document.hpp"
-#include "language/language.hpp"
-#include "language/texts/cost.hpp"
-#include "language/texts/list.hpp"
-#include "language/texts/offers.hpp"
-#include "language/texts/procure.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/cost.hpp"
+#include "document/texts/list.hpp"
+#include "document/texts/offers.hpp"
+#include "document/texts/procure.hpp"
+#include "document/texts/words.hpp"
+#include "offers/cost_document.hpp"
 #include "offers/document.hpp"
 #include "procure/view.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,9 +3,9 @@
 
 #include "base/console.hpp"
 #include "base/file.hpp"
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
-#include "language/language.hpp"
+#include "document/language.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

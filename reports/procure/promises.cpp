@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "procure/promises.hpp"
 
-#include "datasheet/catalog.hpp"
 #include "document/document.hpp"
-#include "language/language.hpp"
+#include "document/language.hpp"
 #include "offers/lint.hpp"
+#include "reference/catalog.hpp"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "datasheet/hardware.hpp"
 #include "offers/offer.hpp"
+#include "reference/hardware.hpp"
 #include "store/collection.hpp"
 
 #include <optional>

@@ -2,7 +2,7 @@
 #include "procure/published.hpp"
 
 #include "base/file.hpp"
-#include "cost/rates.hpp"
+#include "offers/rates.hpp"
 
 namespace assay::report {
 

@@ -7,10 +7,10 @@
 
 #include "base/fields.hpp"
 #include "base/result.hpp"
-#include "cost/calculation.hpp"
-#include "datasheet/hardware.hpp"
 #include "json/codec.hpp"
+#include "offers/calculation.hpp"
 #include "offers/offer.hpp"
+#include "reference/hardware.hpp"
 #include "store/collection.hpp"
 
 #include <optional>

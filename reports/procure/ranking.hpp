@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/names.hpp"
-#include "cost/cost.hpp"
+#include "offers/cost.hpp"
 #include "procure/profile.hpp"
 #include "procure/promises.hpp"
 #include "procure/scores.hpp"
@@ -62,7 +62,7 @@ struct RankedOffer {
     double value() const;
 };
 
-/// Why an offer has no rank. For programs: these stay as they are; in words: unranked.json of language/texts.
+/// Why an offer has no rank. For programs: these stay as they are; in words: unranked.json of document/texts.
 ASSAY_ENUM(Unranked, no_price, no_cost, spot_risk, not_measured, coverage, incomplete,
            broken_promise, not_alike)
 struct UnrankedOffer {

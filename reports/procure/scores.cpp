@@ -2,9 +2,9 @@
 #include "procure/scores.hpp"
 
 #include "base/console.hpp"
-#include "cost/rates.hpp"
+#include "document/text.hpp"
 #include "offers/lint.hpp"
-#include "report/text.hpp"
+#include "offers/rates.hpp"
 #include "store/keys.hpp"
 
 #include <fmt/format.h>

@@ -8,9 +8,9 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "datasheet/hardware.hpp"
 #include "offers/offer.hpp"
 #include "procure/profile.hpp"
+#include "reference/hardware.hpp"
 #include "store/collection.hpp"
 
 #include <cstddef>

@@ -2,13 +2,13 @@
 #include "procure/view.hpp"
 
 #include "base/console.hpp"
-#include "cost/document.hpp"
-#include "language/language.hpp"
-#include "language/texts/procure.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/procure.hpp"
+#include "document/texts/words.hpp"
+#include "offers/cost_document.hpp"
 #include "offers/document.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/console.hpp"
-#include "cost/document.hpp"
-#include "language/language.hpp"
-#include "language/texts/offers.hpp"
-#include "language/texts/procure.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/offers.hpp"
+#include "document/texts/procure.hpp"
+#include "offers/cost_document.hpp"
 #include "offers/document.hpp"
 #include "procure/view.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 

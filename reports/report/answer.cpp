@@ -2,16 +2,16 @@
 
 #include "report/answer.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/count.hpp"
-#include "language/texts/facts.hpp"
-#include "language/texts/verdict.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/count.hpp"
+#include "document/texts/facts.hpp"
+#include "document/texts/verdict.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/summary.hpp"
 #include "report/findings.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 

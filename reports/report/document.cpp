@@ -2,13 +2,13 @@
 
 #include "report/document.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/facts.hpp"
-#include "language/texts/report.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/facts.hpp"
+#include "document/texts/report.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "language/texts/fabric.hpp"
+#include "document/texts/fabric.hpp"
 
 #include "base/text.hpp"
-#include "language/language.hpp"
-#include "language/texts/finding.hpp"
-#include "language/texts/pair.hpp"
-#include "language/texts/words.hpp"
-#include "population/fabric.hpp"
+#include "decide/fabric.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/finding.hpp"
+#include "document/texts/pair.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
 #include "report/pairs.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 #include "stats/summary.hpp"
 
 #include <fmt/core.h>

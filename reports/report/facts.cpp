@@ -2,16 +2,16 @@
 
 #include "report/facts.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/count.hpp"
-#include "language/texts/facts.hpp"
-#include "language/texts/import.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/count.hpp"
+#include "document/texts/facts.hpp"
+#include "document/texts/import.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/same_machine.hpp"
 #include "report/findings.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,17 +2,17 @@
 
 #include "report/findings.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/finding.hpp"
-#include "language/texts/import.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/finding.hpp"
+#include "document/texts/import.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/summary.hpp"
 #include "report/curves.hpp"
 #include "report/pairs.hpp"
 #include "report/roofline.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 

@@ -2,15 +2,15 @@
 
 #include "report/pairs.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/finding.hpp"
-#include "language/texts/pair.hpp"
-#include "language/texts/words.hpp"
-#include "population/culprits.hpp"
+#include "decide/culprits.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/finding.hpp"
+#include "document/texts/pair.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 #include "stats/summary.hpp"
 
 #include <fmt/core.h>

@@ -3,9 +3,11 @@
 #include "report/report.hpp"
 
 #include "base/utc.hpp"
-#include "language/language.hpp"
-#include "language/texts/check.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/check.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
 #include "record/plain.hpp"
@@ -16,8 +18,6 @@
 #include "report/findings.hpp"
 #include "report/roofline.hpp"
 #include "report/soak.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/core.h>
 

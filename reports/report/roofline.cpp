@@ -2,12 +2,12 @@
 
 #include "report/roofline.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/report.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/texts/report.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/summary.hpp"
-#include "report/words.hpp"
 #include "stats/levels.hpp"
 
 #include <fmt/format.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "language/language.hpp"
-#include "language/texts/chart.hpp"
-#include "language/texts/list.hpp"
-#include "language/texts/report.hpp"
-#include "language/texts/words.hpp"
-#include "language/texts/workbook.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/chart.hpp"
+#include "document/texts/list.hpp"
+#include "document/texts/report.hpp"
+#include "document/texts/words.hpp"
+#include "document/texts/workbook.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 #include "report/answer.hpp"
 #include "report/curves.hpp"
 #include "report/document.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

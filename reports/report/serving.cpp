@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/serving.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/serving.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/serving.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 

@@ -3,14 +3,14 @@
 #include "report/soak.hpp"
 
 #include "base/utc.hpp"
-#include "language/language.hpp"
-#include "language/texts/soak.hpp"
-#include "language/texts/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/soak.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/soak.hpp"
 #include "report/curves.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 

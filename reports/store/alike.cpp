@@ -2,10 +2,10 @@
 
 #include "store/alike.hpp"
 
-#include "language/language.hpp"
-#include "language/texts/store.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts/store.hpp"
+#include "document/words.hpp"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 
 #include "base/console.hpp"
 #include "base/utc.hpp"
-#include "language/language.hpp"
-#include "language/texts/store.hpp"
+#include "document/language.hpp"
+#include "document/texts/store.hpp"
 #include "record/conditions.hpp"
 #include "record/metrics.hpp"
 #include "record/noise.hpp"

@@ -4,10 +4,10 @@
 
 #include "base/console.hpp"
 #include "base/file.hpp"
-#include "language/language.hpp"
-#include "language/texts/store.hpp"
+#include "document/language.hpp"
+#include "document/texts/store.hpp"
 #include "record/journal.hpp"
-#include "report/input.hpp"
+#include "store/input.hpp"
 
 #include <fmt/format.h>
 #include <glob.h>

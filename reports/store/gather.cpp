@@ -4,10 +4,10 @@
 
 #include "base/console.hpp"
 #include "base/utc.hpp"
-#include "language/language.hpp"
-#include "language/texts/store.hpp"
+#include "document/language.hpp"
+#include "document/texts/store.hpp"
+#include "document/words.hpp"
 #include "record/same_machine.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>

@@ -2,10 +2,10 @@
 
 #include "store/keys.hpp"
 
-#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "document/text.hpp"
+#include "document/words.hpp"
 #include "record/conditions.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>

@@ -4,10 +4,10 @@
 
 #include "base/console.hpp"
 #include "base/on_all_cores.hpp"
-#include "language/language.hpp"
-#include "language/texts/store.hpp"
+#include "document/language.hpp"
+#include "document/texts/store.hpp"
 #include "record/reader.hpp"
-#include "roofline/sheet_bounds.hpp"
+#include "reference/sheet_bounds.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 #include "document/document.hpp"
-#include "language/language.hpp"
+#include "document/language.hpp"
 
 #include <filesystem>
 #include <optional>

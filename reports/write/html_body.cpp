@@ -4,10 +4,10 @@
 
 #include "base/terminal.hpp"
 #include "base/version.hpp"
-#include "document/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/page.hpp"
-#include "language/texts/words.hpp"
+#include "document/document.hpp"
+#include "document/language.hpp"
+#include "document/texts/page.hpp"
+#include "document/texts/words.hpp"
 #include "write/html.hpp"
 
 #include <fmt/format.h>

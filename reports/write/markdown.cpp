@@ -2,10 +2,10 @@
 
 #include "write/markdown.hpp"
 
-#include "document/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/compare.hpp"
-#include "language/texts/words.hpp"
+#include "document/document.hpp"
+#include "document/language.hpp"
+#include "document/texts/compare.hpp"
+#include "document/texts/words.hpp"
 #include "write/html.hpp"
 
 #include <fmt/format.h>

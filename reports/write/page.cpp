@@ -85,9 +85,8 @@ std::string data_of(std::span<const Document> documents, const std::vector<const
     for (const auto* chart : charts) list.push_back(chart_data(*chart));
     const auto sides = documents.empty() ? std::vector<std::string>{} : documents.front().sides;
     const auto language = to_string(report::language_in_use());
-    return pack_json(json::to_line(Value{{"language", std::string{language}},
-                                         {"sides", sides},
-                                         {"charts", std::move(list)}}));
+    return pack_json(json::to_line(
+        Value{{"language", std::string{language}}, {"sides", sides}, {"charts", std::move(list)}}));
 }
 
 /// In the margin of each printed page, where browsers can.

@@ -2,9 +2,9 @@
 
 #include "write/terminal.hpp"
 
-#include "document/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/words.hpp"
+#include "document/document.hpp"
+#include "document/language.hpp"
+#include "document/texts/words.hpp"
 #include "write/lines.hpp"
 
 #include <fmt/format.h>

@@ -2,10 +2,10 @@
 
 #include "write/workbook.hpp"
 
-#include "document/words.hpp"
-#include "language/language.hpp"
-#include "language/texts/words.hpp"
-#include "language/texts/workbook.hpp"
+#include "document/document.hpp"
+#include "document/language.hpp"
+#include "document/texts/words.hpp"
+#include "document/texts/workbook.hpp"
 #include "write/workbook_file.hpp"
 
 #include <fmt/format.h>

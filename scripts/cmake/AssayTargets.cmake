@@ -164,7 +164,7 @@ function(assay_room name)
     target_link_libraries(assay_${name} ${scope} ${ROOM_LINK})
     if(ROOM_SOURCES)
         # Optimised, the sanitized tests of these take half as long; the precompiled headers are for -O0.
-        if(ASSAY_SANITIZE AND name MATCHES "^(stats|population)$")
+        if(ASSAY_SANITIZE AND name MATCHES "^(stats|decide)$")
             target_compile_options(assay_${name} PRIVATE -O1)
         else()
             target_precompile_headers(assay_${name} REUSE_FROM assay_room_headers)

@@ -316,7 +316,7 @@ const tests = {
   },
 
   async "Chinese has no English of the catalogue left"(browser) {
-    const texts = path.join(ASSAY_SOURCE, "reports/language/texts");
+    const texts = path.join(ASSAY_SOURCE, "reports/document/texts");
     const english = (file) => Object.values(JSON.parse(readFileSync(path.join(texts, file), "utf8"))).filter(({ en, zh }) => en !== zh && /[a-z]{3}/i.test(en)).map(({ en }) => en);
     for (const name of ["reportZh", "comparisonZh", "historyZh", "predictionZh", "procurementZh", "fleetZh", "acceptanceZh"]) {
       const page = await open(browser, files[name]);

@@ -60,8 +60,8 @@ protected:
                     "provider,instance,tariff,price,currency,date,vcpus,cores,gpu,gpus\n" + rows);
     }
     cli_test::Outcome buy(std::vector<std::string> words) const {
-        words.insert(words.begin(), {"report", (folder_.path() / "runs").string(), "--kind",
-                                     "procurement"});
+        words.insert(words.begin(),
+                     {"report", (folder_.path() / "runs").string(), "--kind", "procurement"});
         return run(words);
     }
     const std::string today_ = utc_now().substr(0, 10);

@@ -3,8 +3,8 @@
 // Links between hosts: what is measured of them, who is slow, and what it would be on one host more.
 
 #include "cluster.hpp"
+#include "decide/culprits.hpp"
 #include "json/json.hpp"
-#include "population/culprits.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

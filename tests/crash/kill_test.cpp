@@ -5,11 +5,11 @@
 // prints its number.
 
 #include "base/file.hpp"
+#include "decide/check.hpp"
 #include "launch/environment.hpp"
 #include "launch/launcher.hpp"
 #include "process/process.hpp"
 #include "process/program.hpp"
-#include "record/check.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
 #include "trouble_plan.hpp"

@@ -3,8 +3,8 @@
 // Cases that are measured at once: real workers, each on its part of the CPUs; what becomes of the others when one dies.
 
 #include "base/file.hpp"
+#include "decide/check.hpp"
 #include "machine/topology.hpp"
-#include "record/check.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
 #include "trouble_plan.hpp"

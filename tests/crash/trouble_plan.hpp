@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "plan/manifest.hpp"
 #include "plan/plan.hpp"
-#include "registry/manifest.hpp"
 #include "run/runner.hpp"
 
 #include <filesystem>

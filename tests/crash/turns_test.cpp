@@ -2,8 +2,8 @@
 //
 // Runs that take turns: real workers, one run for each variant, pairs that stay pairs whatever happens.
 
+#include "decide/check.hpp"
 #include "launch/launcher.hpp"
-#include "record/check.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
 #include "trouble_plan.hpp"

@@ -2,7 +2,7 @@
 
 #include "good_machines.hpp"
 
-#include "datasheet/processor.hpp"
+#include "reference/processor.hpp"
 #include "situation.hpp"
 
 #include <fmt/format.h>

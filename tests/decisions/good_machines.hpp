@@ -4,8 +4,8 @@
 
 #pragma once
 
-#include "datasheet/hardware.hpp"
 #include "record/model.hpp"
+#include "reference/hardware.hpp"
 
 #include <string>
 #include <vector>

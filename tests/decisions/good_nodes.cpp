@@ -2,9 +2,9 @@
 
 #include "good_nodes.hpp"
 
-#include "datasheet/processor.hpp"
 #include "record/noise.hpp"
-#include "roofline/ceilings.hpp"
+#include "reference/processor.hpp"
+#include "run/ceilings.hpp"
 #include "situation.hpp"
 
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 // one where a single thing is 20% below it. One `check` judges all nodes of a test.
 
 #include "cli/program.hpp"
-#include "datasheet/processor.hpp"
 #include "good_nodes.hpp"
+#include "reference/processor.hpp"
 #include "situation.hpp"
 #include "verdict.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "good_values.hpp"
 
-#include "roofline/sheet_bounds.hpp"
+#include "reference/sheet_bounds.hpp"
 #include "situation.hpp"
 
 #include <algorithm>

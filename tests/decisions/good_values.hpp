@@ -6,7 +6,7 @@
 #pragma once
 
 #include "good_machines.hpp"
-#include "registry/catalogue.hpp"
+#include "plan/manifest.hpp"
 
 #include <initializer_list>
 #include <string>

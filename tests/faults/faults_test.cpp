@@ -5,7 +5,7 @@
 // SQLite tests itself this way. A few n of each with a fixed seed; every n with ASSAY_FAULTS=all, or 300 of them where there are more.
 
 #include "../cli/program.hpp"
-#include "record/check.hpp"
+#include "decide/check.hpp"
 #include "record/reader.hpp"
 
 #include <fmt/format.h>

@@ -2,11 +2,11 @@
 //
 // A file of hardware is refused with a message that names it, or every figure in it is one that
 // arithmetic can use.
-#include "datasheet/hardware.hpp"
+#include "reference/hardware.hpp"
 
 #include "base/file.hpp"
-#include "datasheet/catalog.hpp"
 #include "fuzz.hpp"
+#include "reference/catalog.hpp"
 
 #include <cmath>
 #include <string>

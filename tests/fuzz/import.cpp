@@ -4,8 +4,8 @@
 // found consistent, or says in one message what is wrong.
 #include "import/import.hpp"
 
+#include "decide/check.hpp"
 #include "fuzz.hpp"
-#include "record/check.hpp"
 #include "record/convert.hpp"
 #include "record/reader.hpp"
 

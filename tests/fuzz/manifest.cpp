@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A manifest that is accepted keeps the promises of check_manifest and stays inside its folder.
-#include "registry/manifest.hpp"
+#include "plan/manifest.hpp"
 
 #include "fuzz.hpp"
-#include "registry/parameter.hpp"
+#include "plan/parameter.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;

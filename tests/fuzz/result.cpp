@@ -2,8 +2,8 @@
 //
 // A result that is accepted is the same after writing it, and its summaries can be checked. Without
 // the values, the same results are accepted, and more.
+#include "decide/check.hpp"
 #include "fuzz.hpp"
-#include "record/check.hpp"
 #include "record/convert.hpp"
 #include "record/reader.hpp"
 

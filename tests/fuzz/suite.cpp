@@ -5,9 +5,9 @@
 #include "plan/suite.hpp"
 
 #include "fuzz.hpp"
+#include "plan/manifest.hpp"
+#include "plan/parameter.hpp"
 #include "plan/selection.hpp"
-#include "registry/catalogue.hpp"
-#include "registry/parameter.hpp"
 
 #include <string>
 

@@ -3,9 +3,9 @@
 // What a comparison of fixed figures looks like: two sides with one of everything, and three sides.
 
 #include "compare/document.hpp"
+#include "document/language.hpp"
+#include "exchange/comparison_data.hpp"
 #include "expect_golden.hpp"
-#include "export/comparison_data.hpp"
-#include "language/language.hpp"
 #include "latin.hpp"
 #include "support/collection_maker.hpp"
 #include "write/markdown.hpp"

@@ -3,12 +3,12 @@
 // What reports and exports of one fixed run look like, byte by byte. A change on purpose is taken over by
 // running this test with ASSAY_GOLDEN=write, and read in the diff.
 
+#include "document/language.hpp"
+#include "exchange/long_table.hpp"
 #include "expect_golden.hpp"
-#include "export/json.hpp"
-#include "export/long_table.hpp"
-#include "language/language.hpp"
 #include "latin.hpp"
 #include "report/document.hpp"
+#include "report/json.hpp"
 #include "report/report.hpp"
 #include "sample.hpp"
 #include "write/terminal.hpp"

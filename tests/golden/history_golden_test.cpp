@@ -3,10 +3,10 @@
 // What a history looks like, byte by byte: two instance types over two years, with a kernel, a library, a
 // new processor and something nobody wrote down.
 
+#include "document/language.hpp"
 #include "expect_golden.hpp"
-#include "export/history_data.hpp"
 #include "history/document.hpp"
-#include "language/language.hpp"
+#include "history/history_data.hpp"
 #include "latin.hpp"
 #include "support/fleet.hpp"
 #include "write/terminal.hpp"

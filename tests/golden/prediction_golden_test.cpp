@@ -2,11 +2,11 @@
 //
 // A prediction of a known network, whole.
 
+#include "document/language.hpp"
 #include "expect_golden.hpp"
-#include "export/prediction_data.hpp"
-#include "language/language.hpp"
 #include "latin.hpp"
 #include "predict/document.hpp"
+#include "predict/prediction_data.hpp"
 #include "support/measured_collective.hpp"
 #include "write/terminal.hpp"
 

@@ -5,7 +5,7 @@
 #include "children.hpp"
 #include "comparison.hpp"
 #include "machine/inventory.hpp"
-#include "registry/manifest.hpp"
+#include "plan/manifest.hpp"
 #include "worker/module.hpp"
 
 #include <fmt/format.h>

@@ -5,9 +5,9 @@
 #include "comparison.hpp"
 #include "launch/session.hpp"
 #include "machine/inventory.hpp"
-#include "measure/engine.hpp"
 #include "process/program.hpp"
 #include "subject.hpp"
+#include "worker/engine.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include "subject.hpp"
 
 #include "machine/inventory.hpp"
-#include "registry/manifest.hpp"
+#include "plan/manifest.hpp"
 
 #include <array>
 #include <stdexcept>

@@ -3,7 +3,7 @@
 // Rules of the catalogue of texts that a compiler cannot check: each text is used, each is translated, and
 // the Chinese ones are set as a Chinese engineer would set them.
 
-#include "language/texts.hpp"
+#include "document/texts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

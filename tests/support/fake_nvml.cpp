@@ -13,7 +13,7 @@
 //
 // What has no line is not supported.
 
-#include "driver/nvml_abi.hpp"
+#include "machine/nvml_abi.hpp"
 
 #include <algorithm>
 #include <cmath>

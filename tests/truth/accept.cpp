@@ -3,9 +3,9 @@
 // Short acceptance runs on this machine, as many healthy ones as slowed ones, judged one by one by limits from earlier
 // runs. A slowed run has 1.5 times the slowdown that the judge says it detects.
 
+#include "decide/acceptance.hpp"
 #include "judge/judge.hpp"
 #include "measure.hpp"
-#include "population/acceptance.hpp"
 #include "stats/summary.hpp"
 
 #include <fmt/format.h>

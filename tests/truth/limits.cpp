@@ -2,7 +2,7 @@
 
 #include "limits.hpp"
 
-#include "population/acceptance.hpp"
+#include "decide/acceptance.hpp"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include "weather.hpp"
 
 #include "compare/comparison.hpp"
+#include "plan/manifest.hpp"
 #include "record/noise.hpp"
-#include "registry/manifest.hpp"
 #include "stats/fast_level.hpp"
 #include "support/collection_maker.hpp"
 

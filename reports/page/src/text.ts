@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says a text of the catalogue (reports/language/texts) in the page's language.
+// Says a text of the catalogue (reports/document/texts) in the page's language.
 
-import fleet from "../../language/texts/fleet_state.json";
-import judged from "../../language/texts/judge_outcome.json";
-import outcome from "../../language/texts/outcome.json";
-import page from "../../language/texts/page.json";
-import status from "../../language/texts/status.json";
+import fleet from "../../document/texts/fleet_state.json";
+import judged from "../../document/texts/judge_outcome.json";
+import outcome from "../../document/texts/outcome.json";
+import page from "../../document/texts/page.json";
+import status from "../../document/texts/status.json";
 
 interface Entry {
   en: string;

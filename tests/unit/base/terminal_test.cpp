@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/ascii.hpp"
 #include "base/console.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include "judge/evidence.hpp"
 #include "support/collection_maker.hpp"
+#include "measured_node.hpp"
 
 #include <gtest/gtest.h>
 

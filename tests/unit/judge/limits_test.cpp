@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "base/file.hpp"
+#include "document/language.hpp"
 #include "judge/limits.hpp"
 #include "judge/match.hpp"
 #include "judge/words.hpp"
-#include "language/language.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "base/utc.hpp"
+#include "fleet/derive.hpp"
 #include "json/json.hpp"
 #include "judge/judge.hpp"
-#include "limits/derive.hpp"
-#include "limits/lint.hpp"
+#include "judge/lint.hpp"
 #include "support/collection_maker.hpp"
 
 #include <fmt/format.h>

@@ -3,10 +3,10 @@
 // Files of limits with slips that were published, and what lint has to say of each.
 
 #include "base/utc.hpp"
+#include "document/language.hpp"
 #include "json/json.hpp"
-#include "language/language.hpp"
-#include "limits/effective.hpp"
-#include "limits/lint.hpp"
+#include "judge/effective.hpp"
+#include "judge/lint.hpp"
 #include "support/collection_maker.hpp"
 
 #include <fmt/format.h>

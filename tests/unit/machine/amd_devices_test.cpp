@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "amd_table.hpp"
-#include "driver/amd_metrics.hpp"
 #include "machine/amd_devices.hpp"
 #include "machine/devices.hpp"
 #include "machine/pci.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/cgroup.hpp"
 #include "machine/cpu.hpp"
 #include "trees.hpp"
 

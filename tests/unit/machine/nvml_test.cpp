@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/nvml.hpp"
 #include "machine/devices.hpp"
 #include "machine/inventory.hpp"
+#include "machine/nvml.hpp"
 #include "record/same_machine.hpp"
 #include "scratch.hpp"
 #include "support/fake_nvml.hpp"

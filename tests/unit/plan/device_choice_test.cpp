@@ -2,8 +2,8 @@
 #include "launch/environment.hpp"
 #include "launch/placement.hpp"
 #include "plan/device_choice.hpp"
+#include "plan/manifest.hpp"
 #include "plan/planner.hpp"
-#include "registry/catalogue.hpp"
 #include "support/catalogue_maker.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/interleaving.hpp"
+#include "plan/manifest.hpp"
 #include "plan/planner.hpp"
-#include "registry/catalogue.hpp"
 #include "support/catalogue_maker.hpp"
 
 #include <gmock/gmock.h>

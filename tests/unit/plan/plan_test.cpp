@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/manifest.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
-#include "registry/catalogue.hpp"
 #include "support/catalogue_maker.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -35,15 +35,15 @@ PlanRequest request(const std::string& what, const std::string& together, int de
     return wanted;
 }
 
-const Catalogue catalogue = harness::made::mixed_catalogue();
+const Catalogue mixed = harness::made::mixed_catalogue();
 
 Plan plan_of(const PlanRequest& wanted) {
-    const auto plan = make_plan(catalogue, wanted);
+    const auto plan = make_plan(mixed, wanted);
     EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
     return plan.value_or(Plan{});
 }
 std::string error_of(const PlanRequest& wanted) {
-    const auto plan = make_plan(catalogue, wanted);
+    const auto plan = make_plan(mixed, wanted);
     EXPECT_FALSE(plan);
     if (plan) return {};
     EXPECT_EQ(plan.error().fault, Fault::usage);
@@ -166,7 +166,7 @@ TEST(Together, ASoakLoadsAnOnlyDeviceByItself) {
 // --- beside a load --------------------------------------------------------------------------------
 
 TEST(Beside, TakesTurnsWithAndWithoutTheLoadOnTheSameCpus) {
-    const auto turns = beside(catalogue, request("memory.copy", ""), "memory.copy on other cores");
+    const auto turns = beside(mixed, request("memory.copy", ""), "memory.copy on other cores");
     ASSERT_TRUE(turns) << turns.error().message;
     ASSERT_THAT(turns->runs, SizeIs(2));
     const auto& alone = turns->runs[0].plan.cases.at(0);
@@ -186,7 +186,7 @@ TEST(Beside, TakesTurnsWithAndWithoutTheLoadOnTheSameCpus) {
 
 TEST(Beside, LoadsAllOtherDevices) {
     const auto turns =
-        beside(catalogue, request("memory.stream", "", 3), "memory.stream on other devices");
+        beside(mixed, request("memory.stream", "", 3), "memory.stream on other devices");
     ASSERT_TRUE(turns) << turns.error().message;
     const auto& loaded = turns->runs[1].plan.cases.at(0);
     EXPECT_EQ(loaded.devices[0].index, 0);
@@ -197,7 +197,7 @@ TEST(Beside, LoadsAllOtherDevices) {
 
 TEST(Beside, SaysWhatIsWrong) {
     const auto error_with = [](const std::string& load, int devices = 2) {
-        const auto turns = beside(catalogue, request("memory.stream", "", devices), load);
+        const auto turns = beside(mixed, request("memory.stream", "", devices), load);
         EXPECT_FALSE(turns) << load;
         return turns ? "" : turns.error().message;
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
 #include "launch/environment.hpp"
-#include "machine/cgroup.hpp"
+#include "machine/cpu.hpp"
 #include "process/channel.hpp"
 #include "process/log.hpp"
 #include "process/process.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "language/language.hpp"
+#include "document/language.hpp"
 #include "made.hpp"
 #include "procure/document.hpp"
 #include "support/schema.hpp"

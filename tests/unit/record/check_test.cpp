@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "decide/check.hpp"
 #include "json/json.hpp"
-#include "record/check.hpp"
 #include "record/convert.hpp"
 #include "support/sample_run.hpp"
 

@@ -2,8 +2,8 @@
 //
 // Damage to a result is seen, whichever bit it is, and formatting is no damage.
 
+#include "decide/check.hpp"
 #include "json/canonical.hpp"
-#include "record/check.hpp"
 #include "record/convert.hpp"
 #include "support/sample_run.hpp"
 

@@ -2,7 +2,7 @@
 //
 // Cases with replicas that something else disturbed: which count, what the case is then, and what a run says of it.
 #include "counted.hpp"
-#include "record/check.hpp"
+#include "decide/check.hpp"
 #include "record/summary.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/expectations.hpp"
+#include "decide/expectations.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

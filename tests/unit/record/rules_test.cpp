@@ -2,7 +2,7 @@
 //
 // Rules 2: what can slow which case, what a case is worth whose run ended early, and older files read again.
 #include "counted.hpp"
-#include "record/check.hpp"
+#include "decide/check.hpp"
 #include "record/convert.hpp"
 #include "record/noise.hpp"
 #include "record/reader.hpp"

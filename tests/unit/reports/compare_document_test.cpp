@@ -7,7 +7,7 @@
 #include "compare/document.hpp"
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
-#include "language/language.hpp"
+#include "document/language.hpp"
 #include "support/collection_maker.hpp"
 #include "support/noise.hpp"
 #include "write/markdown.hpp"

@@ -5,8 +5,8 @@
 
 #include "compare/comparison.hpp"
 #include "compare/words.hpp"
-#include "export/comparison_data.hpp"
-#include "language/language.hpp"
+#include "document/language.hpp"
+#include "exchange/comparison_data.hpp"
 #include "support/collection_maker.hpp"
 #include "support/noise.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "compare/comparison.hpp"
 #include "compare/words.hpp"
-#include "language/language.hpp"
+#include "document/language.hpp"
 #include "stats/verdict.hpp"
 #include "support/collection_maker.hpp"
 #include "support/noise.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "diff/diff.hpp"
-#include "diff/document.hpp"
-#include "export/diff_data.hpp"
+#include "compare/diff.hpp"
+#include "compare/diff_document.hpp"
+#include "document/language.hpp"
+#include "exchange/diff_data.hpp"
 #include "json/json.hpp"
-#include "language/language.hpp"
 #include "record/reader.hpp"
 #include "support/sample_run.hpp"
 

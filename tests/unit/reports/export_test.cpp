@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "csv.hpp"
-#include "export/long_table.hpp"
+#include "exchange/long_table.hpp"
 #include "hostile.hpp"
 #include "record/plain.hpp"
 #include "sample.hpp"

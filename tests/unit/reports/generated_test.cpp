@@ -2,7 +2,7 @@
 //
 // The fleet that others are tested with is what its header says.
 
-#include "record/check.hpp"
+#include "decide/check.hpp"
 #include "record/convert.hpp"
 #include "support/generated_runs.hpp"
 

@@ -2,7 +2,7 @@
 //
 // What a history answers, and what it marks: changes that a test found, on the day they happened.
 
-#include "history/dates.hpp"
+#include "document/dates.hpp"
 #include "history/document.hpp"
 #include "support/fleet.hpp"
 

@@ -3,9 +3,9 @@
 // Results of HPL, HPL-MxP, HPCG, IOR, mdtest, llama-bench, vLLM and MLPerf as runs: what failed its own check is no
 // value, what was not run is no zero, and rates follow from amounts and times.
 
+#include "decide/check.hpp"
 #include "import/figures.hpp"
 #include "imports.hpp"
-#include "record/check.hpp"
 #include "record/convert.hpp"
 
 #include <fmt/format.h>

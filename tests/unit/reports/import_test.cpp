@@ -2,10 +2,10 @@
 //
 // Other tools' results as runs: figures in SI units, nothing made up, nothing dropped in silence.
 
+#include "decide/check.hpp"
 #include "import/lines.hpp"
 #include "import/nccl.hpp"
 #include "imports.hpp"
-#include "record/check.hpp"
 #include "record/convert.hpp"
 #include "record/reader.hpp"
 

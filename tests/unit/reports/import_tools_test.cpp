@@ -2,8 +2,8 @@
 //
 // The default texts of nvbandwidth, BabelStream, STREAM and OSU, and files that are damaged.
 
+#include "decide/check.hpp"
 #include "imports.hpp"
-#include "record/check.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/input.hpp"
+#include "store/input.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

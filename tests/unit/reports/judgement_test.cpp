@@ -2,13 +2,13 @@
 //
 // What people and programs see of a judgement.
 
-#include "export/judgement_data.hpp"
+#include "document/language.hpp"
+#include "exchange/judgement_data.hpp"
+#include "exchange/plugin.hpp"
 #include "golden/latin.hpp"
 #include "json/json.hpp"
 #include "judge/document.hpp"
-#include "judge/plugin.hpp"
 #include "judge/words.hpp"
-#include "language/language.hpp"
 #include "support/made_judgement.hpp"
 #include "write/html.hpp"
 #include "write/markdown.hpp"

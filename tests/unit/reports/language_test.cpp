@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "export/json.hpp"
-#include "language/language.hpp"
-#include "language/texts.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "document/texts.hpp"
+#include "document/words.hpp"
 #include "record/metrics.hpp"
 #include "rendered.hpp"
-#include "report/text.hpp"
-#include "report/words.hpp"
+#include "report/json.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>

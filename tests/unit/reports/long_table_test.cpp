@@ -6,11 +6,11 @@
 #include "base/file.hpp"
 #include "base/utc.hpp"
 #include "csv.hpp"
-#include "export/long_table.hpp"
-#include "export/openmetrics.hpp"
+#include "document/words.hpp"
+#include "exchange/long_table.hpp"
+#include "exchange/openmetrics.hpp"
 #include "record/convert.hpp"
 #include "record/reader.hpp"
-#include "report/words.hpp"
 #include "support/generated_runs.hpp"
 
 #include <fmt/format.h>

@@ -2,11 +2,11 @@
 //
 // Files with very many names. Whatever searches a list for each of its names would take hours here.
 
-#include "export/json.hpp"
 #include "json/json.hpp"
 #include "record/convert.hpp"
 #include "rendered.hpp"
 #include "report/curves.hpp"
+#include "report/json.hpp"
 #include "sample.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "document/language.hpp"
 #include "json/json.hpp"
-#include "language/language.hpp"
 #include "report/roofline.hpp"
 #include "sample.hpp"
 #include "write/html.hpp"

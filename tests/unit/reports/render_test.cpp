@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "export/json.hpp"
+#include "document/text.hpp"
 #include "hostile.hpp"
 #include "json/json.hpp"
 #include "markup.hpp"
 #include "rendered.hpp"
 #include "report/curves.hpp"
-#include "report/text.hpp"
+#include "report/json.hpp"
 #include "sample.hpp"
 #include "write/terminal.hpp"
 

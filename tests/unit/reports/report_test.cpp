@@ -2,12 +2,12 @@
 //
 // What the report of a run answers first, and how it names and shows values.
 
-#include "language/language.hpp"
+#include "document/language.hpp"
+#include "document/words.hpp"
 #include "rendered.hpp"
 #include "report/answer.hpp"
 #include "report/curves.hpp"
 #include "report/pairs.hpp"
-#include "report/words.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sweeps over batches as a service: who belongs to a series, and the batch that a bound of p99 allows.
-#include "language/language.hpp"
+#include "document/language.hpp"
 #include "rendered.hpp"
 #include "report/serving.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "document/words.hpp"
 #include "report/curves.hpp"
 #include "report/pairs.hpp"
 #include "report/report.hpp"
-#include "report/words.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 // What the report of a soak says, in both languages.
 
-#include "language/language.hpp"
+#include "document/language.hpp"
 #include "latin.hpp"
 #include "record/reader.hpp"
 #include "rendered.hpp"

@@ -171,8 +171,7 @@ TEST_F(StoreTest, TakesJournalOfRunThatDiedAsPartialRun) {
     auto journal = record::Journal::create(path, {.run = "k", .machine = "m", .replicas = 5});
     ASSERT_TRUE(journal->add({.case_index = 0, .result = c}));
     const auto journals = [&](bool ended) {
-        return collect({folder_.string()},
-                       {.unfinished = true, .ended = ended, .now = in_2027});
+        return collect({folder_.string()}, {.unfinished = true, .ended = ended, .now = in_2027});
     };
     // Its process lives.
     EXPECT_THAT(all().runs, SizeIs(1));

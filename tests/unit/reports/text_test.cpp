@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/text.hpp"
+#include "document/text.hpp"
 
 #include <gtest/gtest.h>
 

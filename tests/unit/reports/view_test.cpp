@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "language/language.hpp"
+#include "document/language.hpp"
+#include "document/words.hpp"
 #include "report/facts.hpp"
 #include "report/findings.hpp"
 #include "report/report.hpp"
-#include "report/words.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>

@@ -4,8 +4,8 @@
 // library deflates, so what is looked at is inflated with zlib, which it links itself.
 
 #include "compare/document.hpp"
+#include "document/language.hpp"
 #include "history/document.hpp"
-#include "language/language.hpp"
 #include "predict/document.hpp"
 #include "predict/prediction.hpp"
 #include "rendered.hpp"

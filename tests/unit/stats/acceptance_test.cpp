@@ -2,7 +2,7 @@
 //
 // What the acceptance test promises, by simulation with a fixed seed: see decisions/acceptance.md 0314.
 
-#include "population/acceptance.hpp"
+#include "decide/acceptance.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "population/culprits.hpp"
+#include "decide/culprits.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

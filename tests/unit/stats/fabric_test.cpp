@@ -4,7 +4,7 @@
 // search; what is planted is found, and nobody else is accused.
 
 #include "collective/fabric_rounds.hpp"
-#include "population/fabric.hpp"
+#include "decide/fabric.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

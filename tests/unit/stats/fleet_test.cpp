@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "population/fleet.hpp"
+#include "decide/fleet.hpp"
 #include "series.hpp"
 
 #include <gtest/gtest.h>

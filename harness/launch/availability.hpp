@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Can a module be used here? Checked without loading it (list, plan: milliseconds), or by loading it in
+// its own process (doctor), where it can do no harm.
+
+#pragma once
+
+#include "plan/manifest.hpp"
+#include "record/model.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::harness {
+
+/// Why not, as far as files show: its library or its launcher is missing. Empty: it seems usable.
+std::string why_unavailable(const Manifest& module);
+
+/// The result of loading a module.
+struct ModuleState {
+    std::string module;
+    std::string problem;     ///< why it cannot be used; empty if it can
+    record::NamedList facts; ///< library versions and choices
+};
+
+/// Loads each module in its own worker process and asks it for its facts.
+std::vector<ModuleState> probe_modules(const Catalogue& catalogue, const record::Machine& machine);
+
+} // namespace assay::harness

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds by data sheets for results whose run did not come to them: it was interrupted, or died.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "plan/manifest.hpp"
+#include "record/model.hpp"
+#include "reference/device_limits.hpp"
+#include "reference/hardware.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace assay::harness {
+
+/// What bounds a benchmark of ours, as its source declares it (Info::bound): results do not record it, and its module
+/// need not be installed where they are read.
+struct DeclaredBound {
+    std::string_view benchmark; ///< "collective.*": all of a family
+    BoundBy on_host;
+    BoundBy on_device;
+};
+std::span<const DeclaredBound> declared_bounds();
+/// `none` for any other benchmark.
+BoundBy declared_bound(std::string_view benchmark, bool on_host);
+
+/// The bound of a bandwidth between two processes on two machines, by the network devices that carried their
+/// messages. Independent of libraries and benchmarks.
+DeviceLimits network_limits(BoundBy by, const record::Case& c);
+
+/// The limits of the hardware at the place of a case.
+DeviceLimits sheet_limits(BoundBy by, const record::Case& c, const record::Machine& machine,
+                          const Result<datasheet::Hardware>& hardware);
+
+/// Gives measured cases that have no bound, and no reason why, those of the installed data sheets.
+void add_missing_bounds(record::Run& run);
+
+} // namespace assay::harness

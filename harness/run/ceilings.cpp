@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/ceilings.hpp"
+
+#include "plan/manifest.hpp"
+#include "record/summary.hpp"
+#include "reference/sheet_bounds.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+bool is_measured(const record::Case& c) {
+    const bool verified = is_measured(c.status);
+    return verified && !c.metrics.empty() && c.metrics.front().value.has_value();
+}
+
+const Benchmark* find_benchmark(const Catalogue& catalogue, const record::Case& c) {
+    const auto module = std::ranges::find(catalogue.modules, c.library, &Manifest::module);
+    if (module == catalogue.modules.end()) return nullptr;
+    const auto found = std::ranges::find(module->benchmarks, c.benchmark, &Benchmark::id);
+    return found == module->benchmarks.end() ? nullptr : &*found;
+}
+
+/// Must the bound have the same value of this parameter? Parameters of both must agree, so that fp64 is
+/// compared with fp64. A benchmark that is its own bound ("the best of these loops") is compared with
+/// the best choice, and only amounts (threads, bytes) must agree.
+bool must_agree(const Benchmark& benchmark, const record::Case& ceiling,
+                std::string_view parameter) {
+    if (ceiling.benchmark != benchmark.id) return true;
+    const auto known = std::ranges::find(benchmark.parameters, parameter, &Parameter::name);
+    return known != benchmark.parameters.end() && known->kind != ParameterKind::name;
+}
+
+bool comparable(const Benchmark& benchmark, const record::Case& judged,
+                const record::Case& ceiling) {
+    return std::ranges::all_of(judged.parameters, [&](const record::Named& parameter) {
+        const auto* other = record::find(ceiling.parameters, parameter.name);
+        if (const auto fixed = ceiling_value(benchmark, ceiling.benchmark, parameter.name))
+            return other != nullptr && record::to_string(*other) == *fixed;
+        return other == nullptr || *other == parameter.value ||
+               !must_agree(benchmark, ceiling, parameter.name);
+    });
+}
+
+/// Parts of a host bound themselves alone, and who has siblings is bounded by who had them too.
+bool have_equal_siblings(const record::Case& a, const record::Case& b) {
+    return record::text(a.parameters, "together") == record::text(b.parameters, "together") &&
+           record::text(a.parameters, "part") == record::text(b.parameters, "part");
+}
+
+/// "precision=bf16 threads=all": what a bound would have to match.
+std::string shared_words(const record::Case& judged, const record::Case* example) {
+    std::string words;
+    for (const auto& parameter : judged.parameters) {
+        if (example != nullptr && record::find(example->parameters, parameter.name) == nullptr)
+            continue;
+        if (!words.empty()) words += ' ';
+        words += fmt::format("{}={}", parameter.name, record::to_string(parameter.value));
+    }
+    return words;
+}
+
+/// What a value of this metric bounds the primary one by: 1 of the same unit; of a bandwidth or a floating point rate the
+/// work of the case per byte or FLOP (its arithmetic intensity, or one over it); 0 of anything else.
+double per_unit(const record::Case& judged, const record::Metric& metric) {
+    const auto& headline = judged.metrics.front();
+    if (metric.unit == headline.unit) return 1;
+    const auto own = std::ranges::find(judged.metrics, metric.name, &record::Metric::name);
+    const bool is_roof = metric.name == "bandwidth" || metric.name == "flop_rate";
+    if (!is_roof || own == judged.metrics.end() || !own->value) return 0;
+    if (!record::is_computed(judged, headline.name) || !record::is_computed(judged, own->name))
+        return 0;
+    return headline.higher_is_better && *own->value > 0 ? *headline.value / *own->value : 0;
+}
+
+record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
+                           const Benchmark& benchmark) {
+    const auto ids = ceiling_ids(benchmark);
+    const auto& headline = judged.metrics.front();
+    struct Best {
+        const record::Case* of = nullptr;
+        double value = 0;
+    };
+    Best same_unit;
+    Best by_other;
+    const record::Case* example = nullptr; // any measured one, for the parameters in common
+    bool disturbed = false;
+    for (const auto& c : run.cases) {
+        if (std::ranges::find(ids, c.benchmark) == ids.end() || !is_measured(c)) continue;
+        example = &c;
+        if (c.status == record::Status::disturbed) { // not what the machine can do
+            disturbed = true;
+            continue;
+        }
+        // One device does not bound another one or the host.
+        const auto& metric = c.metrics.front();
+        const double value = *metric.value * per_unit(judged, metric);
+        if (c.place != judged.place || !have_equal_siblings(c, judged)) continue;
+        if (!(value > 0) || !comparable(benchmark, judged, c)) continue;
+        Best& kind = metric.unit == headline.unit ? same_unit : by_other;
+        if (kind.of == nullptr || value > kind.value) kind = {&c, value};
+    }
+    // Of alternatives of one kind the best counts; of arithmetic and memory the one that is reached first.
+    const bool is_scaled =
+        by_other.of != nullptr && (same_unit.of == nullptr || by_other.value < same_unit.value);
+    const auto [best, bound] = is_scaled ? by_other : same_unit;
+    if (best == &judged) return {.source = "it is the fastest of its kind in this run"};
+    if (best != nullptr)
+        return {.value = bound,
+                .kind = record::CeilingKind::measured,
+                .source = fmt::format("measured in this run: {}{}", record::identity(*best),
+                                      !is_scaled ? ""
+                                      : headline.unit == "B/s"
+                                          ? ", times the bytes per FLOP of this case"
+                                          : ", times the work per byte of this case"),
+                .measured_by = record::identity(*best)};
+    const auto names = fmt::format("{}", fmt::join(ids, " or "));
+    if (example == nullptr)
+        return {.source = fmt::format("{} was not measured in this run", names)};
+    if (disturbed) return {.source = fmt::format("{} was disturbed in this run", names)};
+    return {.source = fmt::format("{} was not measured in {} with {} in this run", names,
+                                  headline.unit, shared_words(judged, example))};
+}
+
+/// A bound measured in this run precedes a data sheet's: it had the same clock.
+record::Ceiling measured_ceiling(const record::Run& run, const record::Case& judged,
+                                 const Benchmark& benchmark) {
+    if (!benchmark.ceiling.empty()) return ceiling_of(run, judged, benchmark);
+    return {.source = benchmark.is_ceiling ? "it is a roofline bound itself" : "none is known"};
+}
+
+void add_limits(record::Case& c, DeviceLimits limits) {
+    std::ranges::move(limits.warnings, std::back_inserter(c.warnings));
+    const bool on_host = c.place.kind == "host";
+    if (!limits.reason.empty()) {
+        if (!c.ceiling.value)
+            c.ceiling.source += "; " + limits.reason;
+        else if (!on_host)
+            c.other_ceilings.push_back({.source = std::move(limits.reason)});
+    }
+    auto rest = limits.ceilings.begin();
+    // On a device an exceeded bound is none: libraries use instructions that portable peak code lacks.
+    if (!on_host && record::share_of_ceiling(c).value_or(0) > 1 && rest != limits.ceilings.end())
+        c.other_ceilings.push_back(std::exchange(c.ceiling, {}));
+    if (!c.ceiling.value && rest != limits.ceilings.end()) c.ceiling = std::move(*rest++);
+    c.other_ceilings.insert(c.other_ceilings.end(), std::move_iterator{rest},
+                            std::move_iterator{limits.ceilings.end()});
+}
+
+/// Beyond any doubt about a data sheet's clock or count of units.
+constexpr double impossible = 1.5;
+
+/// Faster than the hardware can be: then something else was measured. A bound that a benchmark measured does not prove
+/// that: data may stay in a cache, and libraries use instructions that portable peak code lacks; nor does the name of
+/// a processor, which a hypervisor may give to another one.
+void refuse_impossible(record::Case& c) {
+    if (c.ceiling.kind != record::CeilingKind::datasheet || c.place.kind == "host") return;
+    const double share = record::share_of_ceiling(c).value_or(0);
+    if (share <= impossible) return;
+    set_conclusion(c, {.status = record::Status::incorrect,
+                       .code = record::ReasonCode::above_bound,
+                       .reason = fmt::format("{:.3g} times the bound of the hardware ({}): the "
+                                             "result is not what was to be measured",
+                                             share, c.ceiling.source),
+                       .values = {{"share", share}}});
+    record::summarise(c);
+}
+
+void warn_above(record::Case& c) {
+    if (const auto wordings = record::above_ceiling(c); !wordings.empty())
+        c.warnings.push_back(wordings.front());
+    if (c.place.kind != "host" || c.ceiling.kind != record::CeilingKind::measured) return;
+    const auto sheet =
+        std::ranges::find(c.other_ceilings, record::CeilingKind::datasheet, &record::Ceiling::kind);
+    constexpr double doubtful = 1.03;
+    if (sheet == c.other_ceilings.end()) return;
+    if (const auto share = record::share_of_ceiling(c, *sheet).value_or(0); share > doubtful)
+        c.warnings.push_back(fmt::format("{:.1f}% of its bound by data sheets ({}): the bound is "
+                                         "not that of this processor, or its clock was higher",
+                                         share * 100, sheet->source));
+}
+
+} // namespace
+
+void assign_ceilings(record::Run& run, const Catalogue& catalogue,
+                     const Result<datasheet::Hardware>& hardware) {
+    for (auto& c : run.cases) {
+        const auto* benchmark = find_benchmark(catalogue, c);
+        if (benchmark == nullptr || !is_measured(c)) continue;
+        c.ceiling = measured_ceiling(run, c, *benchmark);
+        c.other_ceilings.clear();
+        add_limits(c, sheet_limits(benchmark->bound, c, run.machine, hardware));
+        refuse_impossible(c);
+        warn_above(c);
+    }
+}
+
+void assign_ceilings(record::Run& run, const Catalogue& catalogue) {
+    assign_ceilings(run, catalogue, datasheet::installed_hardware());
+}
+
+} // namespace assay::harness

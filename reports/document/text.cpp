@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "document/text.hpp"
+
+#include "document/language.hpp"
+#include "document/texts/list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace assay::report {
+namespace {
+
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+bool ends_in_ascii(std::string_view text) { return !text.empty() && is_ascii(text.back()); }
+
+/// " and "; the Chinese one has blanks only towards Latin letters and digits.
+std::string last_separator(std::string_view before, std::string_view after) {
+    std::string last = say<text::list::last>();
+    if (language_in_use() != Language::zh) return last;
+    const bool ascii_follows = !after.empty() && is_ascii(after.front());
+    return fmt::format("{}{}{}", ends_in_ascii(before) ? " " : "", last, ascii_follows ? " " : "");
+}
+
+} // namespace
+
+void translate(record::Run& run) {
+    const auto say_it = [](std::string& text) { text = translated(text); };
+    for (auto& left_out : run.left_out) say_it(left_out.note);
+    for (auto& c : run.cases) {
+        say_it(c.reason);
+        std::ranges::for_each(c.warnings, say_it);
+        say_it(c.ceiling.source);
+        for (auto& other : c.other_ceilings) say_it(other.source);
+        if (c.verification) {
+            say_it(c.verification->method);
+            say_it(c.verification->detail);
+        }
+    }
+}
+
+std::string list_of(const std::vector<std::string>& items, std::size_t shown) {
+    const std::size_t count = std::min(items.size(), shown);
+    const std::size_t left = items.size() - count;
+    std::string out;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i > 0 && i + 1 == count && left == 0)
+            out += last_separator(out, items[i]);
+        else if (i > 0)
+            out += say<text::list::separator>();
+        out += items[i];
+    }
+    if (left == 0) return out;
+    if (language_in_use() == Language::zh && ends_in_ascii(out)) out += ' ';
+    return say<text::list::more>(out, left);
+}
+
+std::string join(const std::vector<std::string>& parts) {
+    return fmt::format("{}", fmt::join(parts, say<text::list::comma>()));
+}
+
+std::string capitalised(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
+std::string as_sentence(std::string text) {
+    static constexpr std::array<std::string_view, 6> ends{".", "!", "?", "。", "！", "？"};
+    const auto ends_with = [&](std::string_view end) { return text.ends_with(end); };
+    if (text.empty() || std::ranges::any_of(ends, ends_with)) return text;
+    return text + (language_in_use() == Language::zh && !ends_in_ascii(text) ? "。" : ".");
+}
+
+std::string sentences(const std::vector<std::string>& parts) {
+    std::string out;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const bool chinese = language_in_use() == Language::zh && !ends_in_ascii(out);
+        if (i > 0 && !chinese) out += ' ';
+        out += parts[i];
+    }
+    return out;
+}
+
+} // namespace assay::report

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "exchange/bundle.hpp"
+
+#include "base/file.hpp"
+#include "base/sha256.hpp"
+#include "base/version.hpp"
+#include "decide/check.hpp"
+#include "exchange/bundle_files.hpp"
+#include "exchange/derived.hpp"
+#include "exchange/signature.hpp"
+#include "json/codec.hpp"
+#include "judge/limits.hpp"
+#include "store/find.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+namespace assay::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder beside its final place that is gone unless it was completed.
+class Draft {
+public:
+    explicit Draft(const fs::path& target)
+        : target_{target.filename().empty() ? target.parent_path() : target},
+          path_{target_.parent_path() / fmt::format(".assay-{}.tmp", random_token())} {}
+    Draft(const Draft&) = delete;
+    Draft& operator=(const Draft&) = delete;
+    ~Draft() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    const fs::path& path() const { return path_; }
+    bool is_taken() const {
+        std::error_code ignored;
+        return fs::symlink_status(target_, ignored).type() != fs::file_type::not_found;
+    }
+    Result<void> write(const std::string& name, std::string_view content) const {
+        ASSAY_TRY(make_folders((path_ / name).parent_path()));
+        return write_atomically(path_ / name, content);
+    }
+    /// Gives it its name.
+    Result<void> complete() const {
+        std::error_code error;
+        fs::rename(path_, target_, error);
+        if (error)
+            return fail(fmt::format("cannot create {}: {}", target_.string(), error.message()),
+                        Fault::environment);
+        flush_folder(target_.parent_path());
+        return {};
+    }
+
+private:
+    fs::path target_;
+    fs::path path_;
+};
+
+bool has_serials_in_clear(const json::Value& document) {
+    const json::Value::json_pointer serials{"/machine/identity/serials"};
+    return document.contains(serials) &&
+           std::ranges::any_of(document.at(serials), [](const json::Value& serial) {
+               return !serial.value("text", std::string{}).empty();
+           });
+}
+
+class Maker {
+public:
+    Maker(const Draft& draft, const BundleOptions& options) : draft_{draft}, options_{options} {}
+
+    Result<MadeBundle> make(const std::vector<std::string>& inputs) {
+        ASSAY_TRY(put_results(inputs));
+        ASSAY_TRY(put_limits());
+        const AboutBundle about{.version = std::string{version()}, .created = options_.created};
+        ASSAY_TRY(draft_.write(about_file, json::to_text(json::encode(about))));
+        ASSAY_TRY(const auto verdict, verdict_of_bundle(draft_.path(), about.created));
+        made_.verdict = verdict.value("verdict", std::string{});
+        ASSAY_TRY(draft_.write(verdict_file, json::to_text(verdict)));
+        ASSAY_TRY(write_manifest(draft_.path()));
+        if (options_.key.empty()) return made_;
+        ASSAY_TRY(sign(draft_.path() / manifest_file, options_.key));
+        made_.is_signed = true;
+        return made_;
+    }
+
+private:
+    Result<void> put_results(const std::vector<std::string>& inputs) {
+        ASSAY_TRY(const auto files, find_files(inputs, Journals::none));
+        if (!files.problems.empty())
+            return fail(
+                fmt::format("{}: {}", files.problems.front().where, files.problems.front().reason));
+        for (const auto& file : files.files) ASSAY_TRY(put_result(file.path));
+        if (made_.results == 0) return fail("there is no run in these inputs");
+        return {};
+    }
+
+    Result<void> put_result(const fs::path& file) {
+        ASSAY_TRY(const auto text, read_whole(file, most_bytes_of_file));
+        if (!known_.insert(to_hex(sha256(text))).second) return {};
+        ASSAY_TRY(const auto checked, record::verify_text(text, file.string()));
+        if (!checked.findings.empty())
+            return fail(fmt::format("{} is not consistent: {}: {}; `assay verify {}` says more",
+                                    file.string(), checked.findings.front().path,
+                                    checked.findings.front().text, file.string()));
+        ASSAY_TRY(const auto document,
+                  json::parse(text, file.string(), {.bytes = most_bytes_of_file}));
+        if (!options_.serials && has_serials_in_clear(document))
+            return fail(fmt::format("{} holds serial numbers: allow them with --serials, or "
+                                    "measure without --serials",
+                                    file.string()));
+        are_soaks_ = are_soaks_ && document.at("run").contains("soak");
+        const auto folder = fmt::format("{}{:04}", results_folder, ++made_.results);
+        ASSAY_TRY(draft_.write(folder + "/run.json", text));
+        return put_logs(file.parent_path() / "logs", folder + "/logs/");
+    }
+
+    /// Beside the result, where the run left some.
+    Result<void> put_logs(const fs::path& logs, const std::string& folder) {
+        std::error_code error;
+        for (fs::directory_iterator entry{logs, error}; !error && entry != fs::directory_iterator{};
+             entry.increment(error)) {
+            const auto name = folder + entry->path().filename().string();
+            if (entry->symlink_status(error).type() != fs::file_type::regular ||
+                !fault_of_path(name).empty())
+                continue; // none of ours
+            ASSAY_TRY(const auto text, read_whole(entry->path(), most_bytes_of_file));
+            ASSAY_TRY(draft_.write(name, text));
+            ++made_.logs;
+        }
+        return {};
+    }
+
+    Result<void> put_limits() {
+        auto names = options_.limits;
+        if (names.empty() && !are_soaks_) names = {"spec"}; // as are_soaks() of a collection
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            ASSAY_TRY(const auto path, find_limits(names[i]));
+            ASSAY_TRY(const auto text, read_whole(path, most_bytes_of_list));
+            auto name = fmt::format("{}{:03}-{}", limits_folder, i + 1, path.filename().string());
+            if (!fault_of_path(name).empty())
+                name = fmt::format("{}{:03}.json", limits_folder, i + 1);
+            ASSAY_TRY(draft_.write(name, text));
+        }
+        return {};
+    }
+
+    const Draft& draft_;
+    const BundleOptions& options_;
+    bool are_soaks_ = true;
+    std::set<std::string> known_; ///< digests of results
+    MadeBundle made_;
+};
+
+} // namespace
+
+Result<MadeBundle> make_bundle(const std::vector<std::string>& inputs, const fs::path& folder,
+                               const BundleOptions& options) {
+    const Draft draft{folder};
+    if (draft.is_taken())
+        return fail(fmt::format("{} is there already; name a folder that is not", folder.string()));
+    auto made = Maker{draft, options}.make(inputs);
+    if (!made) return made;
+    ASSAY_TRY(draft.complete());
+    return made;
+}
+
+} // namespace assay::report

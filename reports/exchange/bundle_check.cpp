@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "exchange/bundle_check.hpp"
+
+#include "base/file.hpp"
+#include "base/sha256.hpp"
+#include "decide/check.hpp"
+#include "exchange/bundle.hpp"
+#include "exchange/bundle_files.hpp"
+#include "exchange/derived.hpp"
+#include "exchange/signature.hpp"
+#include "json/codec.hpp"
+#include "json/words.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_places = 20; // of a document; the first tell enough
+
+class Checker {
+public:
+    Checker(const fs::path& folder, const fs::path& signers) : folder_{folder}, signers_{signers} {}
+
+    Result<CheckedBundle> check() {
+        ASSAY_TRY(files_, files_of_bundle(folder_));
+        ASSAY_TRY(open());
+        check_files();
+        ASSAY_TRY(signature());
+        ASSAY_TRY(contents());
+        // What is no file may lead anywhere: nothing below the folder is read as a whole then.
+        if (files_.others.empty()) verdict();
+        return std::move(checked_);
+    }
+
+private:
+    void add(BundleCode code, std::string file, std::string where = {}, std::string text = {}) {
+        checked_.findings.push_back({code, std::move(file), std::move(where), std::move(text)});
+    }
+    bool is_there(const std::string& path) const { return files_.regular.contains(path); }
+
+    /// What says that it is a bundle.
+    Result<void> open() {
+        if (is_there(earlier_file) && !is_there(about_file))
+            return fail(fmt::format("{} was made by an earlier version of assay: make it again "
+                                    "from the results with `assay export RESULTS --bundle "
+                                    "FOLDER`, or check it with the version that made it",
+                                    folder_.string()));
+        for (const auto* const name : {manifest_file, about_file})
+            if (!is_there(name))
+                return fail(
+                    fmt::format("{}: {} is missing or no file: this is no bundle of evidence",
+                                folder_.string(), name));
+        ASSAY_TRY(const auto text, read_whole(folder_ / manifest_file, most_bytes_of_list));
+        ASSAY_TRY(manifest_, parse_manifest(text, (folder_ / manifest_file).string()));
+        checked_.files = manifest_.size();
+        ASSAY_TRY(const auto value, json::read_file(folder_ / about_file));
+        ASSAY_TRY(const auto about,
+                  json::read<AboutBundle>(value, (folder_ / about_file).string()));
+        if (about.schema != AboutBundle{}.schema)
+            return fail(fmt::format("{}: schema {} is not known; expected {}",
+                                    (folder_ / about_file).string(), json::show_text(about.schema),
+                                    AboutBundle{}.schema));
+        checked_.created = about.created;
+        checked_.version = about.version;
+        return {};
+    }
+
+    void check_files() {
+        for (const auto& [path, digest] : manifest_)
+            if (!is_there(path) && !files_.others.contains(path))
+                add(BundleCode::missing_file, path);
+        for (const auto& path : files_.others) add(BundleCode::not_a_file, path);
+        for (const auto& path : files_.regular)
+            if (!manifest_.contains(path) && path != manifest_file && path != signature_file)
+                add(BundleCode::extra_file, path);
+    }
+
+    Result<void> signature() {
+        if (!is_there(signature_file)) {
+            if (!signers_.empty()) add(BundleCode::no_signature, signature_file);
+            return {};
+        }
+        ASSAY_TRY(const auto found,
+                  check_signature(folder_ / manifest_file, folder_ / signature_file, signers_));
+        checked_.signer = found.signer;
+        checked_.signature_details = found.details;
+        checked_.signature = !found.holds           ? SignatureState::wrong
+                             : found.signer.empty() ? SignatureState::by_somebody
+                                                    : SignatureState::by_signer;
+        if (!found.holds) add(BundleCode::wrong_signature, signature_file, {}, found.details);
+        return {};
+    }
+
+    /// Every file once: its digest, and where it is a result all that it says.
+    Result<void> contents() {
+        for (const auto& path : files_.regular) {
+            if (path == manifest_file || path == signature_file) continue;
+            ASSAY_TRY(const auto text, read_whole(folder_ / path, most_bytes_of_file));
+            const auto line = manifest_.find(path);
+            if (line != manifest_.end() && line->second != to_hex(sha256(text)))
+                add(BundleCode::wrong_digest, path);
+            if (is_result(path)) ASSAY_TRY(result(path, text));
+        }
+        return {};
+    }
+
+    Result<void> result(const std::string& path, const std::string& text) {
+        ++checked_.results;
+        const auto checked = record::verify_text(text, (folder_ / path).string());
+        if (!checked) {
+            if (checked.error().fault == Fault::environment) return tl::unexpected{checked.error()};
+            add(BundleCode::wrong_figures, path, {}, checked.error().message);
+            return {};
+        }
+        for (const auto& finding : checked->findings)
+            add(BundleCode::wrong_figures, path, finding.path, finding.text);
+        return {};
+    }
+
+    void verdict() {
+        if (!is_there(verdict_file)) {
+            if (!manifest_.contains(verdict_file)) add(BundleCode::missing_file, verdict_file);
+            return;
+        }
+        const auto stated = json::read_file(folder_ / verdict_file, {.bytes = most_bytes_of_file});
+        if (!stated)
+            return add(BundleCode::wrong_verdict, verdict_file, {}, stated.error().message);
+        const auto made = verdict_of_bundle(folder_, checked_.created);
+        if (!made) return add(BundleCode::wrong_verdict, verdict_file, {}, made.error().message);
+        for (auto& place : differences(*stated, *made, most_places))
+            add(BundleCode::wrong_verdict, verdict_file, std::move(place));
+        checked_.verdict = made->value("verdict", std::string{});
+    }
+
+    const fs::path& folder_;
+    const fs::path& signers_;
+    BundleFiles files_;
+    Manifest manifest_;
+    CheckedBundle checked_;
+};
+
+} // namespace
+
+Result<CheckedBundle> check_bundle(const fs::path& folder, const fs::path& signers) {
+    return Checker{folder, signers}.check();
+}
+
+} // namespace assay::report

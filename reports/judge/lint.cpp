@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/lint.hpp"
+
+#include "base/console.hpp"
+#include "base/text.hpp"
+#include "base/utc.hpp"
+#include "document/language.hpp"
+#include "document/texts.hpp"
+#include "judge/match.hpp"
+#include "record/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+using document::LintRow;
+using document::Severity;
+
+/// Rounding of data sheets.
+constexpr double above = 1.005;
+/// A bound of this share of the peak or more may be meant.
+constexpr double likely_share = 0.2;
+constexpr double thousand = 1000;
+constexpr double half = 0.5;
+/// Neighbours, such as boards of one chip, are nearer to each other than this.
+constexpr double apart = 3;
+
+/// The bound that a bad device misses: a rate's lower one, a time's upper one.
+std::optional<double> bound_of(const Limit& limit) {
+    return limit.at_least ? limit.at_least : limit.at_most;
+}
+bool is_rate(const Limit& limit) { return limit.at_least.has_value(); }
+std::string in_words(double value, const Limit& limit) {
+    return limit.share_of.empty() ? record::human(value, limit.unit) : record::human_percent(value);
+}
+std::string bound_in_words(const Limit& limit) { return in_words(*bound_of(limit), limit); }
+
+/// Precisions that a text names: "H100 BF16 GEMM".
+std::set<std::string> precisions_in(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) {
+        return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    });
+    std::set<std::string> found;
+    for (const auto& name : datasheet::precision_names) {
+        const std::string word{name.hardware};
+        for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+            const auto is_word = [&](std::size_t i) {
+                return i < text.size() &&
+                       ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= '0' && text[i] <= '9'));
+            };
+            if ((at == 0 || !is_word(at - 1)) && !is_word(at + word.size())) found.insert(word);
+        }
+    }
+    return found;
+}
+
+/// Every benchmark has a name for people.
+std::vector<std::string> known_benchmarks() {
+    std::vector<std::string> names;
+    constexpr std::string_view area = "case_name.";
+    for (const auto* entry : text::all)
+        if (std::string name{entry->id}; name.starts_with(area)) {
+            name.erase(0, area.size());
+            if (const auto line = name.find('_'); line != std::string::npos) name[line] = '.';
+            names.push_back(std::move(name));
+        }
+    return names;
+}
+
+class Linter {
+public:
+    Linter(const std::vector<NamedLimits>& files, const LintOptions& options)
+        : files_{files}, options_{options}, now_{options.now ? *options.now : seconds_now()} {
+        for (const auto& file : files)
+            for (const auto& limit : file.limits.limits) {
+                by_id_.try_emplace(limit.id, &limit);
+                alike_[about(limit)].push_back(&limit);
+            }
+    }
+
+    std::vector<LintRow> take() {
+        for (const auto& file : files_) {
+            file_ = &file;
+            dates(file);
+            for (const auto& limit : file.limits.limits) {
+                limit_ = &limit;
+                one(limit);
+            }
+            limit_ = nullptr;
+            shares(file);
+        }
+        return std::move(found_);
+    }
+
+private:
+    /// Only limits of one benchmark, metric and unit are held against each other.
+    static std::string about(const Limit& limit) {
+        return fmt::format("{}\n{}\n{}", pattern_of(limit.cases, "benchmark"), limit.metric,
+                           limit.unit);
+    }
+
+    void add(std::string_view code, std::string what, std::string instead,
+             Severity severity = Severity::serious) {
+        found_.push_back({.code = code,
+                          .severity = severity,
+                          .file = file_->file,
+                          .about = limit_ == nullptr ? std::string{} : plain(limit_->id),
+                          .what = std::move(what),
+                          .instead = std::move(instead)});
+    }
+
+    void dates(const NamedLimits& file) {
+        limit_ = nullptr;
+        if (is_over(file.limits.expires, now_))
+            add("expired", say<text::limits::file_expired>(plain(file.limits.expires)),
+                say<text::limits::derive_anew>());
+        for (const auto& waiver : file.limits.waivers)
+            if (is_over(waiver.expires, now_))
+                add("waiver_expired",
+                    say<text::limits::waiver_expired>(
+                        plain(waiver.limit.empty() ? waiver.cause : waiver.limit),
+                        plain(waiver.owner), plain(waiver.expires)),
+                    say<text::limits::remove_waiver>());
+    }
+
+    void one(const Limit& limit) {
+        if (limit.expires != file_->limits.expires && is_over(limit.expires, now_))
+            add("expired", say<text::limits::expired>(plain(limit.expires)),
+                say<text::limits::derive_anew>());
+        const bool wrong_size = against_peaks(limit);
+        if (!wrong_size && !reached_by_all(limit)) below_what_is_known(limit);
+        stacked(limit);
+        precision(limit);
+        chip(limit);
+        others(limit);
+        matches_nothing(limit);
+    }
+
+    /// True where it has said that the bound is far off.
+    bool against_peaks(const Limit& limit) {
+        if (limit.share_of == "siblings" &&
+            (limit.at_least.value_or(0) > above || limit.at_most.value_or(1) < 1 / above)) {
+            add("above_peak", say<text::limits::above_siblings>(bound_in_words(limit)),
+                say<text::limits::at_most_all>());
+            return true;
+        }
+        const bool of_sheet = limit.share_of == "datasheet" || !sheet_of(limit).empty();
+        if (of_sheet && limit.at_least.value_or(0) > above) {
+            add("above_peak", say<text::limits::above_datasheet>(bound_in_words(limit)),
+                say<text::limits::at_most_all>());
+            return true;
+        }
+        if (options_.hardware == nullptr || !is_rate(limit)) return false;
+        const double bound = *limit.at_least;
+        for (const auto& peak : peaks_of(limit, *options_.hardware)) {
+            const double share = bound / peak.most;
+            if (share > above && share <= peak.newer) continue;
+            const auto most = record::human(peak.most, limit.unit);
+            for (const double factor : {thousand, 1 / thousand})
+                if (share * factor >= likely_share && share * factor <= above) {
+                    add("unit_slip",
+                        say<text::limits::unit_slip>(bound_in_words(limit),
+                                                     factor > 1 ? "1000" : "1/1000", peak.of, most),
+                        say<text::limits::probably>(record::human(bound * factor, limit.unit)));
+                    return true;
+                }
+            if (share > above) {
+                add("above_peak",
+                    say<text::limits::above_peak>(bound_in_words(limit), peak.of, most),
+                    say<text::limits::at_most_value>(most));
+                return true;
+            }
+            constexpr double nothing = 0.01;
+            if (peak.usual && (share < nothing || bound < half * *peak.usual)) {
+                add(share < nothing ? "reached_by_all" : "below_half",
+                    say<text::limits::share_of_peak>(
+                        bound_in_words(limit), record::human_percent(bound / *peak.usual),
+                        record::human(*peak.usual, limit.unit), peak.of),
+                    say<text::limits::from_fleet>());
+                return true;
+            }
+        }
+        return false;
+    }
+
+    bool reached_by_all(const Limit& limit) {
+        if (limit.unit == "s" && limit.at_most && *limit.at_most > most_latency(limit)) {
+            add("reached_by_all", say<text::limits::reached_by_all>(bound_in_words(limit)),
+                say<text::limits::from_fleet>());
+            return true;
+        }
+        const auto bound = limit.at_least;
+        if (!bound) return false;
+        double least = 1; // items a second
+        if (limit.unit == "B/s" || limit.unit == "FLOP/s" || limit.unit == "OP/s") least = thousand;
+        if (!limit.share_of.empty() || limit.unit == "1") least = 0.01;
+        if (*bound > least) return false;
+        add("reached_by_all", say<text::limits::reached_by_all>(bound_in_words(limit)),
+            say<text::limits::from_fleet>());
+        return true;
+    }
+
+    /// Half of the median of the nodes that somebody measured.
+    void below_what_is_known(const Limit& limit) {
+        const auto bound = bound_of(limit);
+        if (!limit.share_of.empty()) return;
+        for (const auto* other : alike_[about(limit)]) {
+            if (!other->center || is_rate(*other) != is_rate(limit) ||
+                (other != &limit && !is_same_question(*other, limit)))
+                continue;
+            const double center = *other->center;
+            if (is_rate(limit) ? *bound >= half * center : *bound <= center / half) continue;
+            add("below_half",
+                say<text::limits::share_of_known>(
+                    bound_in_words(limit), record::human_percent(*bound / center),
+                    in_words(center, limit),
+                    plain(other->source.empty() ? other->id : other->source)),
+                say<text::limits::from_fleet>());
+            return;
+        }
+    }
+
+    /// Of one benchmark in one precision, for machines that may be the same.
+    static bool is_same_question(const Limit& a, const Limit& b) {
+        const auto differ = [](const Selector& one, const Selector& two, std::string_view key,
+                               bool needed) {
+            const auto first = pattern_of(one, key);
+            const auto second = pattern_of(two, key);
+            if (first.empty() || second.empty()) return needed && first != second;
+            return first != second && !overlap(first, second);
+        };
+        for (const auto& [key, pattern] : a.cases)
+            if (differ(a.cases, b.cases, key, false)) return false;
+        for (const auto* key : {"precision", "machines", "direction"})
+            if (differ(a.cases, b.cases, key, true)) return false;
+        for (const auto* key : {"device", "cpu", "instance"})
+            if (differ(a.machine, b.machine, key, true)) return false;
+        return true;
+    }
+
+    void stacked(const Limit& limit) {
+        if (base_of(limit).empty() || !bound_of(limit) || *bound_of(limit) == 1) return;
+        const auto base = by_id_.find(base_of(limit));
+        if (base == by_id_.end() || !bound_of(*base->second)) return;
+        const auto& below = *base->second;
+        // A share of what other cases must reach is a relation; of the same cases it is a second tolerance.
+        if (below.share_of.empty() && below.kind != LimitKind::fleet && below.cases != limit.cases)
+            return;
+        const double both = *bound_of(limit) * *bound_of(below);
+        add("stacked",
+            say<text::limits::stacked>(bound_in_words(limit), plain(below.id),
+                                       bound_in_words(below), in_words(both, below)),
+            say<text::limits::one_tolerance>());
+    }
+
+    void precision(const Limit& limit) {
+        auto named = precisions_in(limit.id);
+        named.merge(precisions_in(limit.title));
+        const auto pattern = pattern_of(limit.cases, "precision");
+        if (named.empty() || pattern.empty()) return;
+        for (const auto& name : datasheet::precision_names)
+            if (matches(pattern, std::string{name.parameter}) &&
+                named.contains(std::string{name.hardware}))
+                return;
+        add("precision_differs",
+            say<text::limits::precision_differs>(fmt::format("{}", fmt::join(named, ", ")),
+                                                 plain(pattern)),
+            say<text::limits::set_precision>(*named.begin()));
+    }
+
+    void chip(const Limit& limit) {
+        if (limit.measured_on.empty() || limit.machine.empty()) return;
+        for (const auto* key : {"device", "cpu", "instance"}) {
+            const auto pattern = pattern_of(limit.machine, key);
+            if (!pattern.empty() && matches(pattern, limit.measured_on)) return;
+        }
+        auto meant = pattern_of(limit.machine, "device");
+        if (meant.empty()) meant = pattern_of(limit.machine, "instance");
+        if (meant.empty()) meant = pattern_of(limit.machine, "cpu");
+        if (meant.empty()) return;
+        add("other_chip", say<text::limits::other_chip>(plain(limit.measured_on), plain(meant)),
+            say<text::limits::measure_there>(plain(meant)));
+    }
+
+    void others(const Limit& limit) {
+        for (const auto* other : alike_[about(limit)]) {
+            if (other == &limit || other->id == limit.id || other->cases != limit.cases ||
+                other->metric != limit.metric || other->unit != limit.unit ||
+                other->share_of != limit.share_of || is_rate(*other) != is_rate(limit))
+                continue;
+            const double ratio = *bound_of(limit) / *bound_of(*other);
+            const bool laxer = is_rate(limit) ? ratio < 1 : ratio > 1;
+            if (!laxer) continue; // the other one has the finding
+            if (other->machine == limit.machine && other->kind == limit.kind) {
+                add("gates_differ",
+                    say<text::limits::gates_differ>(bound_in_words(limit), plain(other->id),
+                                                    bound_in_words(*other), plain(other->file)),
+                    say<text::limits::one_gate>(), Severity::serious);
+                return;
+            }
+            const double by = is_rate(limit) ? 1 / ratio : ratio;
+            if (by > apart && limit.share_of.empty() && is_same_question(limit, *other) &&
+                pattern_of(limit.machine, "mode") == pattern_of(other->machine, "mode")) {
+                add("neighbours_differ",
+                    say<text::limits::neighbours_differ>(bound_in_words(limit), plain(other->id),
+                                                         bound_in_words(*other),
+                                                         fmt::format("{:.3g}", by)),
+                    say<text::limits::compare_both>(), Severity::caution);
+                return;
+            }
+        }
+    }
+
+    /// Most limits of a file take one share of the median: another share is a slip of the digits.
+    void shares(const NamedLimits& file) {
+        constexpr std::size_t fewest = 3;
+        constexpr double same = 0.02; // bounds are rounded
+        std::vector<std::pair<const Limit*, double>> all;
+        for (const auto& limit : file.limits.limits)
+            if (limit.center && limit.share_of.empty() && limit.kind != LimitKind::fleet)
+                all.emplace_back(&limit, *bound_of(limit) / *limit.center);
+        std::ranges::sort(all, {}, [](const auto& one) { return one.second; });
+        std::size_t most = 0; // of these begin at `usual`
+        std::size_t usual = 0;
+        for (std::size_t from = 0, to = 0; from < all.size(); ++from) {
+            while (to < all.size() && all[to].second <= all[from].second * (1 + same)) ++to;
+            if (to - from > most) {
+                most = to - from;
+                usual = from;
+            }
+        }
+        if (most < fewest) return;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (i >= usual && i < usual + most) continue;
+            const auto& [limit, share] = all[i];
+            limit_ = limit;
+            add("odd_share",
+                say<text::limits::odd_share>(bound_in_words(*limit), record::human_percent(share),
+                                             in_words(*limit->center, *limit),
+                                             record::human_percent(all[usual].second)),
+                say<text::limits::probably>(in_words(all[usual].second * *limit->center, *limit)),
+                Severity::caution);
+            limit_ = nullptr;
+        }
+    }
+
+    void nothing(std::string what, const std::string& pattern,
+                 const std::vector<std::string>& known) {
+        const auto near = nearest(pattern, known);
+        add("matches_nothing", std::move(what),
+            near.empty() ? say<text::limits::correct_pattern>(plain(pattern))
+                         : say<text::limits::did_you_mean>(plain(near)),
+            Severity::caution);
+    }
+
+    /// A type of instance that the catalogue has not, but one nearly the same. Others may be new, or a site's own.
+    bool misspelt_type(const Limit& limit) {
+        if (options_.hardware == nullptr) return false;
+        std::vector<std::string> types;
+        for (const auto& entry : options_.hardware->instances) types.push_back(entry.type);
+        for (const auto& type : alternatives(pattern_of(limit.machine, "instance"))) {
+            if (std::ranges::any_of(types,
+                                    [&](const auto& known) { return matches(type, known); }) ||
+                nearest(type, types).empty())
+                continue;
+            nothing(say<text::limits::no_type>(plain(type)), type, types);
+            return true;
+        }
+        return false;
+    }
+
+    void matches_nothing(const Limit& limit) {
+        const auto benchmark = pattern_of(limit.cases, "benchmark");
+        static const auto known = known_benchmarks();
+        bool measured = false; // by one of the runs
+        std::vector<std::string> devices;
+        bool machine = false;
+        if (options_.runs != nullptr) {
+            for (const auto& series : options_.runs->series)
+                measured = measured || matches(benchmark, series.benchmark);
+            for (const auto& one : options_.runs->machines)
+                machine = machine || is_for(limit.machine, one);
+            for (const auto& one : options_.runs->machines)
+                for (const auto& device : one.devices) devices.push_back(device.name);
+        }
+        if (!measured &&
+            std::ranges::none_of(known, [&](const auto& name) { return matches(benchmark, name); }))
+            return nothing(say<text::limits::no_benchmark>(plain(benchmark)), benchmark, known);
+        if (const std::string sheet{sheet_of(limit)};
+            !sheet.empty() && std::ranges::find(known, sheet) == known.end())
+            return nothing(say<text::limits::no_benchmark>(plain(sheet)), sheet, known);
+        if (!machine && misspelt_type(limit)) return;
+        const auto device = pattern_of(limit.machine, "device");
+        const bool chip =
+            options_.hardware != nullptr && !chips_of(limit, *options_.hardware).empty();
+        if (options_.runs != nullptr && !machine && !chip)
+            return nothing(say<text::limits::no_machine>(), device, devices);
+        if (options_.hardware == nullptr || device.empty() || chip || machine) return;
+        std::vector<std::string> names;
+        for (const auto& entry : options_.hardware->entries)
+            names.insert(names.end(), entry.names.begin(), entry.names.end());
+        nothing(say<text::limits::no_chip>(plain(device)), device, names);
+    }
+
+    const std::vector<NamedLimits>& files_;
+    const LintOptions& options_;
+    double now_;
+    std::map<std::string, const Limit*, std::less<>> by_id_;
+    std::map<std::string, std::vector<const Limit*>> alike_;
+    std::vector<LintRow> found_;
+    const NamedLimits* file_ = nullptr;
+    const Limit* limit_ = nullptr;
+};
+
+} // namespace
+
+std::vector<LintRow> lint(const std::vector<NamedLimits>& files, const LintOptions& options) {
+    return Linter{files, options}.take();
+}
+
+std::vector<LintRow> lint_unreadable(const std::string& file, std::string_view text,
+                                     const std::string& error) {
+    std::vector<LintRow> found;
+    if (const auto value = json::parse(text, file); value && value->is_object())
+        if (const auto limits = value->find("limits"); limits != value->end() && limits->is_array())
+            for (const auto& limit : *limits) {
+                if (!limit.is_object() || limit.contains("unit") || limit.contains("share_of"))
+                    continue;
+                const auto id = limit.find("id");
+                const bool has_id = id != limit.end() && id->is_string();
+                found.push_back({.code = "unit_missing",
+                                 .file = file,
+                                 .about = has_id ? plain(id->get<std::string>()) : std::string{},
+                                 .what = say<text::limits::unit_missing>(),
+                                 .instead = say<text::limits::write_unit>()});
+            }
+    if (found.empty())
+        found.push_back({.code = "unreadable",
+                         .file = file,
+                         .what = plain(error),
+                         .instead = say<text::limits::by_schema>()});
+    return found;
+}
+
+} // namespace assay::report

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/peaks.hpp"
+
+#include "base/quantity.hpp"
+#include "judge/match.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace assay::report {
+namespace {
+
+using datasheet::Engine;
+using datasheet::HardwareEntry;
+
+/// The smallest number that a pattern admits; nothing where it is none.
+std::optional<double> least_of(const std::string& pattern) {
+    std::optional<double> least;
+    for (const auto& text : alternatives(pattern)) {
+        const auto number = parse_real(text);
+        if (!number) return {};
+        least = std::min(least.value_or(*number), *number);
+    }
+    return least;
+}
+
+std::optional<Peak> arithmetic(const Limit& limit, const HardwareEntry& chip) {
+    const auto given = pattern_of(limit.cases, "precision");
+    const auto pattern = given.empty() ? std::string{"*"} : given;
+    const auto& benchmark = limit.cases.find("benchmark")->second;
+    const bool products = matches("gemm.square|gemm.shapes|peak.tensor", benchmark);
+    const bool vectors = benchmark == "peak.fma";
+    Peak peak{.of = chip.name};
+    double usual = std::numeric_limits<double>::infinity();
+    for (const auto& name : datasheet::precision_names) {
+        if (!matches(pattern, std::string{name.parameter})) continue;
+        const auto rate = [&](Engine engine) {
+            const auto& all = chip.peaks.of(engine);
+            const auto found = all.find(name.hardware);
+            return found == all.end() ? 0.0 : found->second;
+        };
+        const double best = std::max(rate(Engine::vector), rate(Engine::tensor));
+        peak.most = std::max(peak.most, best);
+        if (products) usual = std::min(usual, best);
+        if (vectors) usual = std::min(usual, rate(Engine::vector));
+    }
+    if (!(peak.most > 0)) return {};
+    if (!given.empty() && std::isfinite(usual) && usual > 0) peak.usual = usual;
+    return peak;
+}
+
+bool may_be_both_ways(const Limit& limit) {
+    const auto direction = pattern_of(limit.cases, "direction");
+    return direction.empty() || direction.find_first_of("*?[") != std::string::npos ||
+           direction.find("both") != std::string::npos;
+}
+bool is_beyond_caches(const Limit& limit) {
+    const auto footprint = pattern_of(limit.cases, "footprint");
+    return footprint.empty() || footprint == "beyond_cache";
+}
+
+std::optional<Peak> host_link(const Limit& limit, const HardwareEntry& chip) {
+    const auto lane =
+        chip.pcie_generation ? datasheet::pcie_lane_rate(*chip.pcie_generation) : std::nullopt;
+    const auto pcie = lane && chip.pcie_lanes ? std::optional{*lane * *chip.pcie_lanes} : lane;
+    const auto one_way = chip.host_link_bandwidth ? chip.host_link_bandwidth : pcie;
+    if (!one_way) return {};
+    Peak peak{.of = chip.name, .most = (may_be_both_ways(limit) ? 2 : 1) * *one_way};
+    // Pageable memory and small copies are bounded by the host.
+    if (pattern_of(limit.cases, "memory") != "pageable") peak.usual = one_way;
+    return peak;
+}
+
+/// In-switch reduction (NVLink SHARP) sends and receives each byte once, so the bus bandwidth of an all-reduce may
+/// reach twice that of the links.
+std::optional<Peak> links(const HardwareEntry& chip, const std::string& benchmark) {
+    if (!chip.nvlink_bandwidth) return {};
+    const bool reduces = matches(benchmark, "collective.allreduce");
+    Peak peak{.of = chip.name, .most = (reduces ? 2 : 1) * *chip.nvlink_bandwidth};
+    if (!chip.nvlink_bridge) peak.usual = chip.nvlink_bandwidth;
+    return peak;
+}
+
+std::optional<Peak> between_devices(const Limit& limit, const HardwareEntry& chip) {
+    auto peak = chip.nvlink_bandwidth ? links(chip, "transfer.peer") : host_link(limit, chip);
+    if (!peak) return {};
+    if (chip.nvlink_bandwidth && may_be_both_ways(limit)) peak->most *= 2;
+    if (!chip.nvlink_bandwidth) peak->usual.reset();
+    return peak;
+}
+
+/// All cores at their highest clock, all memory channels; of as many sockets as the limit may be for.
+std::optional<Peak> processor(const Limit& limit, const datasheet::ProcessorEntry& entry) {
+    const auto sockets = least_of(pattern_of(limit.machine, "sockets")).value_or(2);
+    if (limit.unit == "B/s") {
+        constexpr double bytes = 8; // of one transfer
+        if (limit.cases.find("benchmark")->second != "memory.stream" || !is_beyond_caches(limit) ||
+            !entry.memory_channels || !entry.memory_transfer_rate)
+            return {};
+        return Peak{.of = entry.name,
+                    .most = sockets * *entry.memory_channels * *entry.memory_transfer_rate * bytes};
+    }
+    const auto given = pattern_of(limit.cases, "precision");
+    double each = 0; // clock of a core
+    for (const auto& name : datasheet::precision_names)
+        if (given.empty() || matches(given, std::string{name.parameter}))
+            for (const auto& [isa, rates] : entry.core.rates)
+                if (const auto rate = rates.find(name.hardware); rate != rates.end())
+                    each = std::max(each, rate->second);
+    if (!(each > 0) || !entry.cores || !entry.boost_clock_hz) return {};
+    return Peak{.of = entry.name, .most = sockets * *entry.cores * *entry.boost_clock_hz * each};
+}
+
+/// Of all its network cards together in one direction, those of RDMA where it has such.
+std::optional<double> network_of(const datasheet::InstanceEntry& instance) {
+    constexpr double bytes_of_gigabit = 1e9 / 8;
+    for (const auto* path : {"rdma_gbps", "network_gbps"})
+        if (const auto found = instance.sheet.figures.find(path);
+            found != instance.sheet.figures.end() && found->second.value.is_number())
+            return found->second.value.get<double>() * bytes_of_gigabit;
+    return {};
+}
+
+std::vector<Peak> network(const Limit& limit, double machines,
+                          const datasheet::Hardware& hardware) {
+    const auto instance = pattern_of(limit.machine, "instance");
+    const auto ranks = least_of(pattern_of(limit.cases, "ranks"));
+    std::vector<Peak> peaks;
+    if (instance.empty()) return peaks;
+    for (const auto& entry : hardware.instances) {
+        const auto rate = matches(instance, entry.type) ? network_of(entry) : std::nullopt;
+        if (!rate) continue;
+        peaks.push_back(
+            {.of = entry.type,
+             .most = bus_bandwidth_between(
+                 *rate, machines, ranks.value_or(std::numeric_limits<double>::infinity()))});
+        peaks.back().usual = rate;
+    }
+    return peaks;
+}
+
+std::optional<Peak> peak_of(const Limit& limit, const HardwareEntry& chip) {
+    const auto& benchmark = limit.cases.find("benchmark")->second;
+    if (limit.unit == "FLOP/s" || limit.unit == "OP/s") return arithmetic(limit, chip);
+    if (limit.unit != "B/s") return {};
+    if (benchmark == "memory.stream" && chip.memory_bandwidth && is_beyond_caches(limit))
+        return Peak{
+            .of = chip.name, .most = *chip.memory_bandwidth, .usual = chip.memory_bandwidth};
+    if (benchmark == "transfer.host") return host_link(limit, chip);
+    if (benchmark == "transfer.peer") return between_devices(limit, chip);
+    if (benchmark.starts_with("collective.")) return links(chip, benchmark);
+    return {};
+}
+
+/// Of everything that the data sheets have and that the limit's place may be.
+std::optional<Peak> fastest(const Limit& limit, const datasheet::Hardware& hardware) {
+    const auto place = pattern_of(limit.cases, "place");
+    std::optional<Peak> best;
+    const auto take = [&](std::optional<Peak> peak) {
+        if (peak && (!best || peak->most > best->most)) best = std::move(peak);
+    };
+    if (place != "host")
+        for (const auto& chip : hardware.entries) take(peak_of(limit, chip));
+    if (place.empty() || place == "host")
+        for (const auto& entry : hardware.processors) take(processor(limit, entry));
+    if (limit.unit == "B/s" && limit.cases.find("benchmark")->second.starts_with("network."))
+        for (const auto& card : hardware.network_cards)
+            if (card.port_bandwidth)
+                take(Peak{.of = card.name, .most = 2 * *card.port_bandwidth}); // both ways
+    if (!best) return {};
+    best->usual.reset();
+    constexpr double next_generations = 4;
+    best->newer = next_generations;
+    return best;
+}
+
+} // namespace
+
+double most_latency(const Limit& limit) {
+    const auto benchmark = pattern_of(limit.cases, "benchmark");
+    if (matches("memory.latency|latency.core_to_core", benchmark)) return 5e-6;
+    if (matches("latency.*|transfer.latency", benchmark)) return 1e-3;
+    return matches("network.*", benchmark) ? 1e-2 : std::numeric_limits<double>::infinity();
+}
+
+double bus_bandwidth_between(double node_bandwidth, double nodes, double ranks) {
+    const double of_ranks = std::isfinite(ranks) ? (ranks - 1) / ranks : 1;
+    return node_bandwidth * nodes / (nodes - 1) * of_ranks;
+}
+
+std::vector<const HardwareEntry*> chips_of(const Limit& limit,
+                                           const datasheet::Hardware& hardware) {
+    const auto pattern = pattern_of(limit.machine, "device");
+    std::vector<const HardwareEntry*> chips;
+    if (pattern.empty()) return chips;
+    for (const auto& entry : hardware.entries)
+        if (std::ranges::any_of(entry.names,
+                                [&](const auto& name) { return matches(pattern, name); }))
+            chips.push_back(&entry);
+    return chips;
+}
+
+std::vector<Peak> peaks_of(const Limit& limit, const datasheet::Hardware& hardware) {
+    const auto benchmark = limit.cases.find("benchmark");
+    if (benchmark == limit.cases.end() || !limit.share_of.empty()) return {};
+    const auto machines = least_of(pattern_of(limit.cases, "machines"));
+    if (benchmark->second.starts_with("collective.") && machines && *machines > 1)
+        return network(limit, *machines, hardware);
+    std::vector<Peak> peaks;
+    if (!pattern_of(limit.machine, "mode").empty()) return peaks; // a part of a device
+    for (const auto* chip : chips_of(limit, hardware))
+        if (auto peak = peak_of(limit, *chip)) peaks.push_back(std::move(*peak));
+    if (const auto cpu = pattern_of(limit.machine, "cpu"); !cpu.empty())
+        for (const auto& entry : hardware.processors)
+            if (std::ranges::any_of(entry.names, [&](const auto& name) {
+                    return matches(cpu, name) || matches(name, cpu);
+                }))
+                if (auto peak = processor(limit, entry)) peaks.push_back(std::move(*peak));
+    const bool names_chip = limit.machine.contains("device") || limit.machine.contains("cpu");
+    if (peaks.empty() && !names_chip)
+        if (auto peak = fastest(limit, hardware)) peaks.push_back(std::move(*peak));
+    return peaks;
+}
+
+} // namespace assay::report

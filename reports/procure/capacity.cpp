@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "procure/capacity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+constexpr double many = 1e9;
+constexpr std::array table{
+    Setting{"parameters", "count", {}, 1, 1e18},
+    Setting{"weight_bits", "bit", 16, 1, 64}, // fp8 8; fp4 4.5, with a scale of 8 bits for each 16
+    Setting{"gradient_bits", "bit", 16, 1, 64},
+    // Of Adam in mixed precision: master copy, momentum and variance, 32 bits each.
+    Setting{"optimiser_bits", "bit", 96, 0, 256}, Setting{"layers", "count", {}, 1, many},
+    Setting{"hidden", "count", {}, 1, many}, Setting{"heads", "count", {}, 1, many},
+    Setting{"kv_heads", "count", {}, 1, many}, Setting{"head_size", "count", {}, 1, many},
+    Setting{"kv_rank", "count", {}, 1, many}, Setting{"rope_size", "count", 0, 0, many},
+    Setting{"kv_bits", "bit", 16, 1, 64}, Setting{"sequence", "count", {}, 1, many},
+    Setting{"batch", "count", 1, 1, many}, Setting{"tensor", "count", 1, 1, 1e6},
+    Setting{"pipeline", "count", 1, 1, 1e6}, Setting{"data", "count", 1, 1, 1e6},
+    Setting{"zero", "count", 0, 0, 3},
+    Setting{"recompute", "count", 0, 0, 2}, // 0 nothing, 1 attention, 2 everything
+    // What a context, workspaces and fragments leave.
+    Setting{"usable", "share", 0.9, 0.01, 1}};
+
+/// S. Rajbhandari et al., ZeRO: memory optimizations toward training trillion parameter models (SC20), figure 1: stage 1
+/// divides the optimiser over the data-parallel devices, 2 the gradients too, 3 the parameters too.
+void add_states(Calculation& lines, bool training) {
+    const auto zero = lines.of("zero")->value;
+    const auto divided = [&](double from) { return zero >= from ? " / data" : ""; };
+    lines.result("parameters_device", "count", "parameters / (tensor * pipeline)");
+    lines.result("weights", "B", fmt::format("parameters_device * weight_bits / 8{}", divided(3)));
+    if (!training) return;
+    lines.result("gradients", "B",
+                 fmt::format("parameters_device * gradient_bits / 8{}", divided(2)));
+    lines.result("optimiser", "B",
+                 fmt::format("parameters_device * optimiser_bits / 8{}", divided(1)));
+}
+
+/// V. Korthikanti et al., Reducing activation recomputation in large transformer models (MLSys 2023), equations 1 to 6:
+/// 16-bit activations, tensor and sequence parallel; the first pipeline stage holds those of all layers.
+void add_activations(Calculation& lines) {
+    const auto recompute = lines.of("recompute")->value;
+    lines.result(
+        "activations", "B",
+        recompute >= 2 ? "2 * sequence * batch * hidden * layers / tensor"
+        : recompute >= 1
+            ? "34 * sequence * batch * hidden * layers / tensor"
+            : "sequence * batch * hidden * layers / tensor * (34 + 5 * heads * sequence / hidden)");
+}
+
+/// Grouped-query attention keeps a key and a value a group; multi-head latent attention (DeepSeek-V2, arXiv 2405.04434) one
+/// compressed vector and the shared part of the position, which tensor-parallel devices all hold.
+void add_cache(Calculation& lines) {
+    const bool latent = lines.of("kv_rank").has_value();
+    if (latent) {
+        lines.result("kv_token", "B", "(kv_rank + rope_size) * layers * kv_bits / 8");
+        lines.result("kv_cache", "B", "kv_token * sequence * batch / pipeline");
+        return;
+    }
+    const std::string heads = lines.of("kv_heads") ? "kv_heads" : "heads";
+    const std::string size = lines.of("head_size") ? "head_size" : "hidden / heads";
+    lines.result("kv_token", "B", fmt::format("2 * layers * {} * {} * kv_bits / 8", heads, size));
+    lines.result("kv_cache", "B",
+                 fmt::format("kv_token * sequence * batch / (pipeline * min(tensor, {}))", heads));
+}
+
+struct Need {
+    double device = 0;  ///< B of each
+    double copy = 0;    ///< B of one copy
+    double devices = 1; ///< that are asked for
+    double usable = 1;  ///< share
+};
+
+std::optional<Holder> holder_of(const datasheet::HardwareEntry& entry, const Need& need,
+                                double part = 1) {
+    if (!entry.memory_bytes) return {};
+    const double bytes = *entry.memory_bytes * part;
+    return Holder{.device = entry.name,
+                  .memory_bytes = bytes,
+                  .share = need.device / (bytes * need.usable),
+                  .least_devices = std::ceil(need.copy / (bytes * need.usable))};
+}
+
+std::optional<InstanceHolder> holder_of(const datasheet::InstanceEntry& entry,
+                                        const datasheet::Hardware& hardware, const Need& need) {
+    const auto* gpu = datasheet::find_accelerator(hardware, entry.gpu);
+    const double gpus = entry.gpus.value_or(0);
+    if (gpu == nullptr || !(gpus > 0)) return {};
+    const auto one = holder_of(*gpu, need, std::min(gpus, 1.0));
+    if (!one) return {};
+    const bool fits = one->share <= 1;
+    const double on_node = std::max(gpus, 1.0);
+    const double nodes = std::ceil((fits ? need.devices : one->least_devices) / on_node);
+    const double used = fits ? need.device * need.devices : need.copy;
+    return InstanceHolder{.instance = entry.sheet.id,
+                          .device = one->device,
+                          .gpus = gpus,
+                          .nodes = nodes,
+                          .share = used / (nodes * on_node * one->memory_bytes * need.usable)};
+}
+
+} // namespace
+
+std::span<const Setting> capacity_settings() { return table; }
+
+Result<Capacity> capacity_of(const Given& given, bool training, const datasheet::Hardware& hardware,
+                             const std::vector<datasheet::CatalogEntry>& only) {
+    for (const auto& [key, value] : given)
+        if (std::ranges::find(table, key, &Setting::key)->unit == "count" &&
+            value != std::floor(value))
+            return fail(fmt::format("--set {}={:g} is no whole number", key, value));
+    Capacity capacity{.training = training, .lines = {}, .holders = {}, .instances = {}};
+    auto& lines = capacity.lines;
+    add_inputs(lines, table, given);
+    add_states(lines, training);
+    if (training)
+        add_activations(lines);
+    else
+        add_cache(lines);
+    lines.result("device_bytes", "B",
+                 training ? "weights + gradients + optimiser + activations" : "weights + kv_cache");
+    lines.result("copy_bytes", "B",
+                 training ? "parameters * (weight_bits + gradient_bits + optimiser_bits) / 8 + "
+                            "activations * tensor"
+                          : "parameters * weight_bits / 8 + kv_token * sequence * batch");
+    lines.result("devices", "count", "tensor * pipeline * data");
+    const auto device = lines.of("device_bytes");
+    const auto copy = lines.of("copy_bytes");
+    if (!device || !copy) return capacity;
+    const Need need{.device = device->value,
+                    .copy = copy->value,
+                    .devices = lines.of("devices")->value,
+                    .usable = lines.of("usable")->value};
+    for (const auto& entry : only.empty() ? datasheet::entries_of(hardware) : only) {
+        if (entry.accelerator != nullptr) {
+            if (const auto holder = holder_of(*entry.accelerator, need))
+                capacity.holders.push_back(*holder);
+        } else if (entry.instance != nullptr) {
+            if (const auto holder = holder_of(*entry.instance, hardware, need))
+                capacity.instances.push_back(*holder);
+        }
+    }
+    std::ranges::sort(capacity.holders, {}, [](const auto& holder) {
+        return std::pair{holder.memory_bytes, holder.device};
+    });
+    std::ranges::sort(capacity.instances, {}, [](const auto& holder) {
+        return std::tuple{holder.nodes, -holder.share, holder.instance};
+    });
+    return capacity;
+}
+
+} // namespace assay::report

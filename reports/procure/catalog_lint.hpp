@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is wrong with entries of the catalogue.
+
+#pragma once
+
+#include "base/names.hpp"
+#include "document/lint.hpp"
+#include "reference/hardware.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+/// For programs: these stay as they are. What each means: catalog.json of document/texts.
+ASSAY_ENUM(CatalogCode, unreadable,
+           unknown_id,      // of a provider, processor or accelerator; a conflict about no figure
+           unit_slip,       // a factor of 1000 away from all others
+           more_cores,      // than vCPUs
+           sparse_as_dense, // a dense peak that only sparsity reaches
+           same_name,       // two entries that nothing tells apart
+           no_source,
+           future_day,         // a source read after today
+           old_check,          // read long ago
+           gpu_memory_differs, // from that of so many GPUs
+           conflict_missing)   // figures contradict each other, and no conflict says so
+
+struct CatalogLint {
+    std::vector<std::string> files{}; ///< findings of these; of all where empty
+    double now = 0;                   ///< seconds since 1970
+};
+std::vector<document::LintRow> lint(const datasheet::Hardware& hardware,
+                                    const CatalogLint& options);
+/// A file that cannot be read, and why.
+document::LintRow lint_unreadable(const std::string& file, const std::string& error);
+
+} // namespace assay::report

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/advice.hpp"
+#include "reference/machine_parts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay::harness {
+namespace {
+
+using machine::Severity;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Two sockets, two GPUs with a switch each, an adapter; nothing to say about it.
+record::Machine good() {
+    record::Machine m;
+    m.numa_nodes = 2;
+    m.cores = m.usable_cores = m.threads = m.usable_threads = 64;
+    m.memory_bytes = std::int64_t{1} << 40U;
+    m.huge_pages = "madvise";
+    m.virtualization = "none";
+    m.platform.governor = "performance";
+    m.platform.boost = true;
+    m.platform.iommu = "identity";
+    m.platform.numa_balancing = false;
+    const record::PciLink link{.numa_node = 0,
+                               .width = 16,
+                               .width_max = 16,
+                               .generation = {},
+                               .generation_max = 5,
+                               .peers_redirected = false};
+    for (const char* address : {"0000:01:00.0", "0000:02:00.0"}) {
+        m.pci.push_back({.address = address, .kind = "accelerator", .link = link});
+        m.devices.push_back(
+            {.kind = "cuda", .pci_address = address, .name = "H200", .nvlinks = 18});
+    }
+    m.devices[1].index = 1;
+    m.pci.push_back({.address = "0000:03:00.0", .kind = "infiniband", .link = link});
+    m.pci[2].link.generation = 5;
+    m.platform.network = {{.name = "mlx5_0:1",
+                           .address = "0000:03:00.0",
+                           .driver = "mlx5_core",
+                           .bytes_per_second = 50e9,
+                           .state = "active",
+                           .link_layer = "Ethernet"},
+                          {.name = "eth0",
+                           .address = "0000:03:00.0",
+                           .driver = "mlx5_core",
+                           .bytes_per_second = 50e9,
+                           .mtu = 9000,
+                           .state = "up"}};
+    return m;
+}
+
+const machine::Files nothing{"/no/such/place"};
+
+TEST(Advice, NothingOnAMachineThatIsWell) {
+    EXPECT_THAT(advise(good(), nothing), IsEmpty());
+    EXPECT_THAT(advise({}, nothing), IsEmpty()) << "what is not known is no finding";
+}
+
+TEST(Advice, EachFactHasItsCodeAndAction) {
+    struct Case {
+        const char* code;
+        std::function<void(record::Machine&)> spoil;
+        std::size_t findings = 1;
+    };
+    auto link = [](auto change) { return [=](record::Machine& m) { change(m.pci[2].link); }; };
+    auto set = [](auto change) { return [=](record::Machine& m) { change(m.platform); }; };
+    const std::vector<Case> cases{
+        {"governor", set([](auto& p) { p.governor = "powersave"; })},
+        {"boost_off", set([](auto& p) { p.boost = false; })},
+        {"clock_limited", set([](auto& p) { p.clock_limit_hz = 2e9, p.clock_most_hz = 3e9; })},
+        {"energy_absent", set([](auto& p) { p.energy_unread = "no_counter"; })},
+        {"energy_unread", set([](auto& p) { p.energy_unread = "not_permitted"; })},
+        {"huge_pages_off", [](auto& m) { m.huge_pages = "never"; }},
+        {"numa_balancing", set([](auto& p) { p.numa_balancing = true; })},
+        {"swap_used", set([](auto& p) { p.swap_used_bytes = std::int64_t{1} << 36U; })},
+        {"results_full", set([](auto& p) { p.results_free_bytes = 1000; })},
+        {"mitigations", set([](auto& p) { p.mitigations = {"mds", "spectre_v2"}; })},
+        {"channels_empty",
+         set([](auto& p) { p.memory_channels = 8, p.memory_channels_most = 12; })},
+        {"memory_slow", set([](auto& p) {
+             p.memory_modules = {
+                 {.count = 1, .transfers_per_second = 4e9, .transfers_per_second_most = 4.8e9}};
+         })},
+        {"memory_unread", set([](auto& p) { p.memory_unread = "not_permitted"; })},
+        {"iommu_translates", set([](auto& p) { p.iommu = "DMA-FQ"; })},
+        {"peers_redirected",
+         [](auto& m) {
+             for (auto& device : m.pci) device.link.peers_redirected = true;
+         }},
+        {"link_narrow", link([](auto& l) { l.width = 8; })},
+        {"link_slow", link([](auto& l) { l.generation = 3; })},
+        {"node_unknown", link([](auto& l) { l.numa_node.reset(); })},
+        {"nvlink_missing", [](auto& m) { m.devices[1].nvlinks = 17; }},
+        {"nvlink_missing", [](auto& m) { m.devices[0].nvlinks.reset(); }},
+        {"port_down", set([](auto& p) { p.network[0].state = "down"; })},
+        {"port_slow", set([](auto& p) { p.network[1].bytes_per_second = 25e9; })},
+        {"mtu_small", set([](auto& p) { p.network[1].mtu = 1500; })},
+        {"bond_degraded", set([](auto& p) {
+             p.bonds = {{.mode = "802.3ad", .members = {"eth0", "eth1"}, .active = {"eth0"}},
+                        {.mode = "active-backup", .members = {"a", "b"}, .active = {"a"}}};
+         })},
+        {"bond_degraded",
+         set([](auto& p) { p.bonds = {{.mode = "active-backup", .members = {"a", "b"}}}; })},
+        {"virtual_machine", [](auto& m) { m.virtualization = "kvm"; }},
+        {"threads_share_cores", [](auto& m) { m.usable_threads = 128; }},
+        {"few_cores", [](auto& m) { m.usable_cores = m.usable_threads = 32; }},
+    };
+    for (const auto& [code, spoil, findings] : cases) {
+        auto machine = good();
+        spoil(machine);
+        const auto found = advise(machine, nothing);
+        ASSERT_EQ(found.size(), findings) << code;
+        EXPECT_EQ(found.front().code, code);
+        EXPECT_TRUE(!found.front().action.empty() || found.front().code == "few_cores") << code;
+    }
+}
+
+TEST(Advice, ALinkThatTheDriverDescribesIsSaidOnce) {
+    auto machine = good();
+    machine.pci[0].link.width = 8; // the device's own complaint
+    EXPECT_THAT(advise(machine, nothing), IsEmpty());
+    machine.devices.clear(); // without a driver
+    EXPECT_THAT(advise(machine, nothing),
+                ElementsAre(Field(&machine::Finding::code, "link_narrow")));
+}
+
+TEST(Advice, ErrorsTheMostSeriousFirst) {
+    const auto counter = [](const char* source, const char* device, const char* name, int count) {
+        return record::ErrorCounter{
+            .source = source, .device = device, .counter = name, .before = count, .after = count};
+    };
+    const auto found =
+        advise(good(), nothing,
+               {counter("driver", "0000:01:00.0", "xid_31", 2),
+                counter("driver", "0000:01:00.0", "xid_79", 1),
+                counter("driver", "0000:02:00.0", "xid_999", 1),
+                counter("edac", "mc0", "ce_count", 7), counter("edac", "mc1", "ue_count", 1),
+                counter("infiniband", "mlx5_0:1", "symbol_error", 3),
+                counter("infiniband", "mlx5_0:1", "link_downed", 1),
+                counter("network", "eth0", "rx_dropped", 9000),
+                counter("pcie", "0000:03:00.0", "fatal", 1)});
+    std::vector<std::string> said;
+    for (const auto& finding : found)
+        said.push_back(finding.code + " " + std::string{to_string(finding.severity)});
+    EXPECT_THAT(said, ElementsAre("xid serious", "memory_uncorrected serious",
+                                  "pcie_uncorrected serious", "xid caution", "port_errors caution",
+                                  "xid note", "memory_corrected note"));
+    EXPECT_THAT(sentence(found[0]),
+                HasSubstr("0000:01:00.0: the driver logged Xid 79 (1 time): it fell off the bus"));
+    EXPECT_THAT(found[4].what, HasSubstr("4 errors of the port since the start"));
+    EXPECT_THAT(on_errors({counter("driver", "", "xid_", 1), counter("driver", "", "xid_-1", 1),
+                           counter("", "", "", 1)}),
+                Each(Field(&machine::Finding::severity, Severity::caution)));
+}
+
+} // namespace
+} // namespace assay::harness
