@@ -3,8 +3,8 @@
 // Which values count, what their noise is, and which parameters tell cases apart.
 
 #include "judge/evidence.hpp"
-#include "support/collection_maker.hpp"
 #include "measured_node.hpp"
+#include "support/collection_maker.hpp"
 
 #include <gtest/gtest.h>
 
