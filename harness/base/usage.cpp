@@ -124,6 +124,8 @@ struct Removed {
     std::string_view value;   ///< empty: every value
     std::string_view instead; ///< a sentence
 };
+constexpr std::string_view of_offers{
+    "Offers are compared by: assay report RUNS --kind procurement --offers FILE."};
 constexpr std::array all{
     Removed{"ledger", "", "",
             "Keep the bundles in a folder and check each one: assay verify BUNDLE. To find a part: "
@@ -143,12 +145,13 @@ constexpr std::array all{
     Removed{"compare", "--per", "",
             "The ranking also has the ratio per core. Work for the money: "
             "assay report RUNS --kind procurement --offers FILE."},
-    Removed{"compare", "--offers", "",
-            "Offers are compared by: assay report RUNS --kind procurement --offers FILE."},
-    Removed{"compare", "--tariff", "",
-            "Offers are compared by: assay report RUNS --kind procurement --offers FILE."},
-    Removed{"compare", "--currency", "",
-            "Offers are compared by: assay report RUNS --kind procurement --offers FILE."},
+    Removed{"compare", "--offers", "", of_offers},
+    Removed{"compare", "--tariff", "", of_offers},
+    Removed{"compare", "--currency", "", of_offers},
+    Removed{"compare", "--max-age", "", of_offers},
+    Removed{"compare", "--provider", "", of_offers},
+    Removed{"compare", "--date", "", of_offers},
+    Removed{"compare", "--catalog", "", of_offers},
     Removed{"", "--no-index", "", "Files are always read anew; leave the option out."},
 };
 
