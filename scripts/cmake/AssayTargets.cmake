@@ -170,6 +170,7 @@ function(assay_room name)
             target_compile_options(assay_${name} PRIVATE -O1)
         else()
             target_precompile_headers(assay_${name} REUSE_FROM assay_room_headers)
+            target_link_libraries(assay_${name} PRIVATE fmt::fmt) # as the precompiled headers have it
         endif()
         if(NOT ROOM_FAST)
             target_compile_options(assay_${name} PRIVATE ${assay_usual_optimisation})
