@@ -141,7 +141,8 @@ TEST(Removed, SaysWhatToUseInstead) {
     expect({"doctor", "--noise", "--seconds", "1"}, ": --noise was removed. Every run records");
     expect({"check", "--self-test"}, ": --self-test was removed. ");
     expect({"compare", "a", "b", "--per", "core"}, ": --per was removed. The ranking also has");
-    expect({"compare", "a", "b", "--max-age", "90d"}, ": --max-age was removed. Offers are compared");
+    expect({"compare", "a", "b", "--max-age", "90d"},
+           ": --max-age was removed. Offers are compared");
     expect({"history", "x", "--no-index"}, ": --no-index was removed. Files are always read");
     EXPECT_THAT(run({"export", "--to", "csv", "x"}).error, Not(HasSubstr("removed")));
 }
