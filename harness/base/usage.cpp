@@ -124,6 +124,8 @@ struct Removed {
     std::string_view value;   ///< empty: every value
     std::string_view instead; ///< a sentence
 };
+constexpr std::string_view of_noise{
+    "Every run records the noise that it expects and what disturbed it: assay run quick."};
 constexpr std::string_view of_offers{
     "Offers are compared by: assay report RUNS --kind procurement --offers FILE."};
 constexpr std::array all{
@@ -134,17 +136,15 @@ constexpr std::array all{
             "A result names hosts and users only if measured with `assay run --hostname`, and "
             "serial numbers only with --serials; --id-key FILE records hashes of these instead."},
     Removed{"export", "--to", "gbench", "Use --to csv or --to ndjson."},
-    Removed{"doctor", "--noise", "",
-            "Every run records the noise that it expects and what disturbed it: assay run quick."},
-    Removed{"doctor", "--seconds", "",
-            "It was the duration of --noise. Every run records the noise that it expects and what "
-            "disturbed it: assay run quick."},
+    Removed{"doctor", "--noise", "", of_noise},
+    Removed{"doctor", "--seconds", "", of_noise},
     Removed{"check", "--self-test", "",
             "The tests of assay hold the judge against nodes with one fault each. To judge a node: "
             "assay check results."},
-    Removed{"compare", "--per", "",
-            "The ranking also has the ratio per core. Work for the money: "
-            "assay report RUNS --kind procurement --offers FILE."},
+    Removed{
+        "compare", "--per", "",
+        "Where the sides differ in cores, the ranking has the ratio per core. Work for the money: "
+        "assay report RUNS --kind procurement --offers FILE."},
     Removed{"compare", "--offers", "", of_offers},
     Removed{"compare", "--tariff", "", of_offers},
     Removed{"compare", "--currency", "", of_offers},

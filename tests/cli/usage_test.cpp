@@ -140,7 +140,7 @@ TEST(Removed, SaysWhatToUseInstead) {
     expect({"export", "--to=gbench", "x"}, ": --to gbench was removed. Use --to csv");
     expect({"doctor", "--noise", "--seconds", "1"}, ": --noise was removed. Every run records");
     expect({"check", "--self-test"}, ": --self-test was removed. ");
-    expect({"compare", "a", "b", "--per", "core"}, ": --per was removed. The ranking also has");
+    expect({"compare", "a", "b", "--per", "core"}, ": --per was removed. Where the sides");
     expect({"compare", "a", "b", "--max-age", "90d"},
            ": --max-age was removed. Offers are compared");
     expect({"history", "x", "--no-index"}, ": --no-index was removed. Files are always read");
