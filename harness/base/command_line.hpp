@@ -15,11 +15,33 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace assay {
+
+// Options with the type that help shows: a value, one whose default is shown, too, one that may be given any number of
+// times, and a list with commas.
+template <class To>
+CLI::Option* add_value(CLI::App& verb, const char* name, To& to, const char* type,
+                       const char* help) {
+    return verb.add_option(name, to, help)->type_name(type);
+}
+template <class To>
+CLI::Option* add_default(CLI::App& verb, const char* name, To& to, const char* type,
+                         const char* help) {
+    return add_value(verb, name, to, type, help)->capture_default_str();
+}
+template <class To>
+CLI::Option* add_many(CLI::App& verb, const char* name, To& to, const char* type,
+                      const char* help) {
+    return add_value(verb, name, to, type, help)->allow_extra_args(false);
+}
+template <class To>
+CLI::Option* add_list(CLI::App& verb, const char* name, To& to, const char* type,
+                      const char* help) {
+    return add_many(verb, name, to, type, help)->delimiter(',');
+}
 
 /// The verb to perform; or, without one, what to print and the code to end with.
 struct ParsedLine {

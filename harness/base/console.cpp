@@ -13,7 +13,6 @@
 #include <csignal>
 #include <cstring>
 #include <new>
-#include <string>
 #include <system_error>
 
 namespace assay {
@@ -215,9 +214,8 @@ Error error_from(const std::exception& exception) {
         return {.message = "not enough memory", .fault = Fault::environment};
     if (const auto* refused = dynamic_cast<const std::system_error*>(&exception);
         refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again)
-        return {.message =
-                    "cannot start a thread; the limit of processes is reached (`ulimit -u`, or "
-                    "pids.max of the control group)",
+        return {.message = "cannot start a thread; the limit of processes is reached (`ulimit -u`, "
+                           "or pids.max of the control group)",
                 .fault = Fault::environment};
     return {.message = exception.what(), .fault = Fault::environment};
 }

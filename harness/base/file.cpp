@@ -19,7 +19,6 @@
 #include <ctime>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 namespace assay {
 namespace {

@@ -33,4 +33,14 @@ Result<double> parse_bytes(std::string_view text);
 /// Bytes a second of "400Gb/s", "400Gbit/s", "50GB/s".
 Result<double> parse_rate(std::string_view text);
 
+// --- ranges --------------------------------------------------------------------------------------
+// Ranges of names as Slurm, ClusterShell and pdsh write them.
+
+/// "node[01-02,7]:2" makes "node01:2", "node02:2", "node7:2"; several brackets make all combinations, the last one
+/// changing first. Fails where there are more than `most`.
+Result<std::vector<std::string>> expand_ranges(std::string_view text, std::size_t most);
+
+/// The first of `ends` that is not within brackets; npos where there is none.
+std::size_t find_outside_brackets(std::string_view text, std::string_view ends);
+
 } // namespace assay

@@ -13,8 +13,6 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <utility>
 
 namespace assay {
 Terminal terminal_of(int descriptor) {

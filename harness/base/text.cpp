@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -9,12 +8,10 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <cstddef>
 #include <cstdlib>
 #include <numeric>
-#include <string>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 namespace assay {
 

@@ -6,8 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 namespace assay::usage {
 

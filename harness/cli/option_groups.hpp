@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/command_line.hpp"
 #include "base/file.hpp"
 #include "base/quantity.hpp"
 #include "plan/groups.hpp"
@@ -26,10 +27,9 @@ namespace assay::cli {
 
 template <class App>
 void add_preemption(App& verb, std::string& watch) {
-    verb.add_option("--watch-preemption", watch,
-                    "Ask the cloud every 5 s whether it takes this machine back, and then end in "
-                    "order, with exit code 5; URL: http:// of such a service: ec2")
-        ->type_name("ec2|gce|azure|URL");
+    add_value(verb, "--watch-preemption", watch, "ec2|gce|azure|URL",
+              "Ask the cloud every 5 s whether it takes this machine back, and then end in order, "
+              "with exit code 5; URL: http:// of such a service: ec2");
 }
 
 // --- programs that benchmarks start
@@ -43,12 +43,9 @@ void add_install(App& verb, bool& install, bool& yes) {
 
 template <class App>
 void add_allowed_devices(App& verb, std::vector<std::string>& devices) {
-    verb.add_option(
-            "--allow-device", devices,
-            "Let benchmarks overwrite this block device, all of whose data may be lost; any "
-            "number of times: /dev/nvme1n1")
-        ->type_name("PATH")
-        ->allow_extra_args(false);
+    add_many(verb, "--allow-device", devices, "PATH",
+             "Let benchmarks overwrite this block device, all of whose data may be lost; any "
+             "number of times: /dev/nvme1n1");
 }
 
 // --- hosts that share a switch, a rail, a rack
@@ -62,18 +59,17 @@ void add_groups(App& verb, std::vector<harness::HostGroups>& groups, Refuse refu
         if (!parsed) refuse(option, parsed.error().message);
         groups = std::move(*parsed);
     };
-    auto* file =
-        verb.template add_option_function<std::string>(
-                "--groups",
-                [take, refuse](const std::string& path) {
-                    constexpr std::size_t most = std::size_t{16} << 20U;
-                    const auto text = read_whole(path, most);
-                    if (!text) refuse("--groups", text.error().message);
-                    take("--groups", *text, path);
-                },
-                "Which hosts share what, for reports to say what is slow: lines of HOST,... and "
-                "KIND=NAME, as in node1,node2 switch=leaf1 rail=0")
-            ->type_name("FILE");
+    auto* file = verb.template add_option_function<std::string>(
+                         "--groups",
+                         [take, refuse](const std::string& path) {
+                             constexpr std::size_t most = std::size_t{16} << 20U;
+                             const auto text = read_whole(path, most);
+                             if (!text) refuse("--groups", text.error().message);
+                             take("--groups", *text, path);
+                         },
+                         "Which hosts share what, for reports to say what is slow: lines of "
+                         "HOST,... and KIND=NAME, as in node1,node2 switch=leaf1 rail=0")
+                     ->type_name("FILE");
     verb.template add_option_function<std::vector<std::string>>(
             "--group",
             [take, refuse](const std::vector<std::string>& texts) {
@@ -96,12 +92,10 @@ void add_groups(App& verb, std::vector<harness::HostGroups>& groups, Refuse refu
 template <class App, class Check>
 void add_sweep(App& verb, std::optional<int>& nodes, std::optional<double>& price,
                const Check& is_count, const Check& is_price) {
-    verb.add_option("--nodes", nodes,
-                    "Also show what this plan costs on so many nodes, each measured by itself")
-        ->type_name("N")
+    add_value(verb, "--nodes", nodes, "N",
+              "Also show what this plan costs on so many nodes, each measured by itself")
         ->check(is_count);
-    verb.add_option("--price", price, "Price of a node and hour, in any currency")
-        ->type_name("PRICE")
+    add_value(verb, "--price", price, "PRICE", "Price of a node and hour, in any currency")
         ->check(is_price);
 }
 
@@ -174,10 +168,8 @@ void add_tag(record::Values& tags, const std::string& text) {
 /// What a run knows of its occasion.
 template <class App, class Problem>
 void add_occasion(App& verb, std::string& campaign, std::string& note, record::Values& tags) {
-    verb.add_option("--campaign", campaign, "Name of the campaign this run belongs to")
-        ->type_name("NAME")
-        ->check(why_no_name, "")
-        ->capture_default_str();
+    add_default(verb, "--campaign", campaign, "NAME", "Name of the campaign this run belongs to")
+        ->check(why_no_name, "");
     verb.template add_option_function<std::string>(
             "--note",
             [&note](const std::string& text) {

@@ -20,10 +20,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <iterator>
-#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -83,39 +80,23 @@ void add_hosts(CLI::App& verb, Options& o) {
 }
 
 void add_request(CLI::App& verb, Options& o) {
-    verb.add_option("what", o.what,
-                    "A suite (its name or a file), or benchmarks: gemm.square, 'gemm.*', "
-                    "gemm.square[openblas]")
-        ->type_name("SUITE|ID")
+    add_value(
+        verb, "what", o.what, "SUITE|ID",
+        "A suite (its name or a file), or benchmarks: gemm.square, 'gemm.*', gemm.square[openblas]")
         ->required();
-    verb.add_option("--set", o.set,
-                    "Values of a parameter: id.param=value[,value...] or a range low..high; the id "
-                    "may be a pattern")
-        ->type_name("ID.PARAM=VALUE")
-        ->allow_extra_args(false);
-    verb.add_option(
-            "--only", o.only,
-            "Only these benchmarks, families or libraries; conditions on parameters may follow: "
-            "'gemm.square size=512.. precision=fp64|fp32'")
-        ->type_name("NAME")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    verb.add_option("--exclude", o.exclude, "Not these, by the same patterns")
-        ->type_name("NAME")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    verb.add_option(
-            "--device", o.devices,
-            "Devices to measure, one after the other: all, or an index, UUID or PCI address as "
-            "shown by doctor [the first]")
-        ->type_name("DEVICE")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    auto* together =
-        verb.add_option("--together", o.together,
-                        "Measure each case in all these places at the same time: devices, sockets, "
-                        "numa (nodes), or cpus:N (N parts of the CPUs)")
-            ->type_name("PLACES");
+    add_many(verb, "--set", o.set, "ID.PARAM=VALUE",
+             "Values of a parameter: id.param=value[,value...] or a range low..high; the id may be "
+             "a pattern");
+    add_list(verb, "--only", o.only, "NAME",
+             "Only these benchmarks, families or libraries; conditions on parameters may follow: "
+             "'gemm.square size=512.. precision=fp64|fp32'");
+    add_list(verb, "--exclude", o.exclude, "NAME", "Not these, by the same patterns");
+    add_list(verb, "--device", o.devices, "DEVICE",
+             "Devices to measure, one after the other: all, or an index, UUID or PCI address as "
+             "shown by doctor [the first]");
+    auto* together = add_value(verb, "--together", o.together, "PLACES",
+                               "Measure each case in all these places at the same time: devices, "
+                               "sockets, numa (nodes), or cpus:N (N parts of the CPUs)");
     verb.add_option_function<std::string>(
             "--budget",
             [&o](const std::string& text) {
@@ -132,23 +113,19 @@ void add_request(CLI::App& verb, Options& o) {
                          ->check(CLI::Range(1, 100));
     add_hosts(verb, o);
     auto* interleave =
-        verb.add_option(
-                "--interleave", o.interleave,
-                "A variant to compare; give at least two. Each case alternates between variants "
-                "in the order A B B A, and results are compared pair by pair. KEY is an "
-                "environment variable in capitals, library or via (a command that starts the "
-                "worker); put a value with a comma in double quotes")
-            ->type_name("LABEL:[KEY=VALUE,...]")
-            ->allow_extra_args(false);
+        add_many(verb, "--interleave", o.interleave, "LABEL:[KEY=VALUE,...]",
+                 "A variant to compare; give at least two. Each case alternates between variants "
+                 "in the order A B B A, and results are compared pair by pair. KEY is an "
+                 "environment variable in capitals, library or via (a command that starts the "
+                 "worker); put a value with a comma in double quotes");
     verb.add_option_function<int>(
             "--pairs", [&o](const int& count) { o.pairs = count; },
             fmt::format("Number of pairs of --interleave or --while [{}]", harness::usual_pairs))
         ->type_name("N")
         ->check(CLI::Range(1, 100));
-    verb.add_option("--while", o.load,
-                    "Measure each case alone and beside this load, in the order A B B A, and "
-                    "compare: 'memory.stream kernel=triad on other cores', '... on other devices'")
-        ->type_name("LOAD")
+    add_value(verb, "--while", o.load, "LOAD",
+              "Measure each case alone and beside this load, in the order A B B A, and compare: "
+              "'memory.stream kernel=triad on other cores', '... on other devices'")
         ->excludes(interleave)
         ->excludes(replicas)
         ->excludes(together);
@@ -235,7 +212,6 @@ std::string why_no_limits(const std::string& text) {
 
 void add_run(CLI::App& verb, Options& o) {
     add_request(verb, o);
-    o.out = "results";
     verb.add_option("--out", o.out, "Folder for results")->type_name("DIR")->capture_default_str();
     auto* resume =
         verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of the same plan");
@@ -255,17 +231,16 @@ void add_run(CLI::App& verb, Options& o) {
           std::tuple{"--region", &o.region, "Region of the cloud, if not detected"},
           std::tuple{"--zone", &o.zone, "Zone of the region, if not detected"}})
         verb.add_option(name, *to, help)->type_name("NAME")->check(why_no_name, "");
-    verb.add_option("--node", o.node,
-                    "Name of this node: shown in reports, and tells it from others where hardware "
-                    "says too little (containers, clones of an image); with --hostname the "
-                    "default is the name that Slurm or Kubernetes gives")
-        ->type_name("NAME")
+    add_value(verb, "--node", o.node, "NAME",
+              "Name of this node: shown in reports, and tells it from others where hardware says "
+              "too little (containers, clones of an image); with --hostname the default is the "
+              "name that Slurm or Kubernetes gives")
         ->check(
             [](const std::string& text) -> std::string {
                 if (machine::is_node_name(text)) return {};
-                return fmt::format("invalid name '{}' (expected 1 to 253 letters, digits, '-', "
-                                   "'_', '.' or ':')",
-                                   plain(text, 100));
+                return fmt::format(
+                    "invalid name '{}' (expected 1 to 253 letters, digits, '-', '_', '.' or ':')",
+                    plain(text, 100));
             },
             "");
     verb.add_option_function<std::vector<std::string>>(
@@ -274,7 +249,7 @@ void add_run(CLI::App& verb, Options& o) {
                 for (const auto& text : texts) {
                     auto read = record::read_expectations(text);
                     if (!read) throw CLI::ValidationError("--expect", read.error().message);
-                    std::ranges::move(*read, std::back_inserter(o.expect));
+                    std::ranges::move(*read, std::back_inserter(o.expected));
                 }
             },
             "Refuse to run unless the machine has this: cores=2, gpu=8, nic=8, memory=1TiB, "
@@ -283,14 +258,13 @@ void add_run(CLI::App& verb, Options& o) {
         ->type_name("KEY=VALUE|FILE")
         ->delimiter(',')
         ->allow_extra_args(false);
-    verb.add_option("--keep-environment", o.keep_environment,
-                    "Measure with this variable as it is set here, though it may change kernels "
-                    "or arithmetic (OPENBLAS_*, ONEDNN_*, MALLOC_*, ...), and record its value "
-                    "though it may name hosts, users or paths")
-        ->type_name("NAME")
-        ->allow_extra_args(false);
-    verb.add_flag("--raw", o.raw, "Keep the time of every batch in a file beside the result");
-    verb.add_flag("--hostname", o.hostname,
+    add_many(verb, "--keep-environment", o.keep_environment, "NAME",
+             "Measure with this variable as it is set here, though it may change kernels or "
+             "arithmetic (OPENBLAS_*, ONEDNN_*, MALLOC_*, ...), and record its value though it may "
+             "name hosts, users or paths");
+    verb.add_flag("--raw", o.keep_samples,
+                  "Keep the time of every batch in a file beside the result");
+    verb.add_flag("--hostname", o.record_hostname,
                   "Record names of hosts and users; otherwise tokens stand for them");
     auto* serials = verb.add_flag("--serials", o.serials.in_clear,
                                   "Record serial numbers of the machine, its board, devices and "
@@ -309,12 +283,10 @@ void add_run(CLI::App& verb, Options& o) {
     auto* check = verb.add_flag("--check", o.check,
                                 "End with a verdict, as `assay check` does: is this node good?")
                       ->excludes(verb.get_option("--interleave"));
-    verb.add_option("--limits", o.limits,
-                    "Of --check: what a good node must reach, a file or the name of an installed "
-                    "one; any number of times [spec]")
-        ->type_name("FILE|NAME")
+    add_many(verb, "--limits", o.limits, "FILE|NAME",
+             "Of --check: what a good node must reach, a file or the name of an installed one; any "
+             "number of times [spec]")
         ->check(why_no_limits, "")
-        ->allow_extra_args(false)
         ->needs(check);
     verb.add_flag("--dry-run", o.dry_run, "Show the plan and stop");
     verb.add_option("--lang", o.language, "Language of the report")
@@ -346,16 +318,12 @@ void add_plan(CLI::App& verb, Options& o) {
     add_sweep(verb, o.nodes, o.node_price, CLI::Range(1, 1'000'000), CLI::Range(0.0, 1e9));
 }
 void add_describe(CLI::App& verb, Options& o) {
-    verb.add_option("id", o.what, "Benchmarks, or patterns: gemm.square, 'memory.*'")
-        ->type_name("ID");
+    add_value(verb, "id", o.what, "ID", "Benchmarks, or patterns: gemm.square, 'memory.*'");
     verb.add_flag("--all", o.all, "Describe every benchmark");
     add_install(verb, o.install, o.yes);
 }
 void add_manifest(CLI::App& verb, Options& o) {
-    verb.add_option("module", o.what, "The module")
-        ->type_name("MODULE.so")
-        ->required()
-        ->expected(1);
+    add_value(verb, "module", o.what, "MODULE.so", "The module")->required()->expected(1);
     verb.add_option("--out", o.out, "The manifest to write")->type_name("FILE.json")->required();
 }
 

@@ -6,12 +6,10 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "machine/system.hpp"
 #include "plan/groups.hpp"
 #include "plan/hosts.hpp"
-#include "record/model.hpp"
+#include "run/run_folder.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +18,7 @@ namespace assay::cli {
 
 enum class Verb : std::uint8_t { doctor, list, describe, plan, run, manifest };
 
-struct Options {
+struct Options : harness::RunOptions {
     Verb verb = Verb::list;
     std::vector<std::string> what; ///< suites, ids, or the verb's file
     std::vector<std::string> set;
@@ -29,7 +27,6 @@ struct Options {
     std::vector<std::string> devices; ///< "all", "0", "GPU-..."
     std::string together;             ///< "sockets", "cpus:2"
     std::string load;                 ///< of --while
-    std::vector<std::string> expect;  ///< "cores=2"
     std::optional<double> budget_seconds;
     std::optional<int> replicas;
     std::vector<harness::HostGroups> groups;
@@ -37,32 +34,10 @@ struct Options {
     harness::Job job;                    ///< hosts of teams
     std::vector<std::string> interleave; ///< variants that alternate
     std::optional<int> pairs;
-    std::filesystem::path out;
-    std::string campaign = "default";
-    std::string note;
-    record::Values tags;
-    std::string provider;
-    std::string instance;
-    std::string region;
-    std::string zone;
-    std::string node;
-    bool check = false;                        ///< hold the run against limits
-    std::vector<std::string> limits;           ///< files, or names of installed ones
-    std::string language = "en";               ///< of the report
-    std::vector<std::string> keep_environment; ///< names of variables
-    std::vector<std::string> fail_on;          ///< statuses: "unstable", "disturbed"
-    bool resume = false;
-    bool retry = false;
-    std::optional<double> patience_seconds;
-    double quiet_seconds = 0;
-    std::optional<double> limit_seconds; ///< of the run itself, without what follows
-    std::string watch_preemption;        ///< "ec2", a URL
-    bool keep_going = false;
-    bool planned_order = false;
-    std::optional<std::int64_t> seed;
-    bool raw = false;
-    bool hostname = false;
-    machine::SerialOptions serials{};
+    bool check = false;               ///< hold the run against limits
+    std::vector<std::string> limits;  ///< files, or names of installed ones
+    std::string language = "en";      ///< of the report
+    std::vector<std::string> fail_on; ///< statuses: "unstable", "disturbed"
     bool dry_run = false;
     bool json = false;
     bool quiet = false;

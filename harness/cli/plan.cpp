@@ -7,9 +7,9 @@
 #include "json/json.hpp"
 #include "launch/availability.hpp"
 #include "machine/inventory.hpp"
-#include "plan/beside.hpp"
 #include "plan/manifest.hpp"
 #include "plan/planner.hpp"
+#include "plan/together.hpp"
 #include "record/convert.hpp"
 
 #include <fmt/format.h>

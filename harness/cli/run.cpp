@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/catalogue.hpp"
 #include "cli/console.hpp"
-#include "cli/progress.hpp"
 #include "cli/reports.hpp"
 #include "cli/summary.hpp"
 #include "cli/verbs.hpp"
@@ -56,12 +55,12 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
 Result<void> check_machine(const Options& options, const harness::Plan& plan) {
     if (!options.watch_preemption.empty())
         ASSAY_TRY(harness::PreemptionWatch::check(options.watch_preemption));
-    if (options.expect.empty()) return {};
+    if (options.expected.empty()) return {};
     if (plan.has_stages) {
-        for (const auto& expectation : options.expect) ASSAY_TRY(record::unmet({}, expectation));
+        for (const auto& expectation : options.expected) ASSAY_TRY(record::unmet({}, expectation));
         return {};
     }
-    return record::check_expectations(machine::inspect({.core_clock = false}), options.expect);
+    return record::check_expectations(machine::inspect({.core_clock = false}), options.expected);
 }
 
 /// Not of a run that somebody ended, or whose workers could not be started.
@@ -96,31 +95,7 @@ ExitCode run(const Options& options) {
         for (const auto& note : made->notes) print_error(fmt::format("note: {}\n", note));
     const auto outcomes = [&] {
         ProgressLine progress{*made, options.quiet};
-        return harness::run(made->runs,
-                            {.out = options.out,
-                             .campaign = options.campaign,
-                             .note = options.note,
-                             .tags = options.tags,
-                             .provider = options.provider,
-                             .instance = options.instance,
-                             .region = options.region,
-                             .zone = options.zone,
-                             .node = options.node,
-                             .keep_environment = options.keep_environment,
-                             .resume = options.resume,
-                             .retry = options.retry,
-                             .patience_seconds = options.patience_seconds,
-                             .quiet_seconds = options.quiet_seconds,
-                             .expected = options.expect,
-                             .keep_going = options.keep_going,
-                             .limit_seconds = options.limit_seconds,
-                             .watch_preemption = options.watch_preemption,
-                             .planned_order = options.planned_order,
-                             .seed = options.seed,
-                             .keep_samples = options.raw,
-                             .record_hostname = options.hostname,
-                             .serials = options.serials},
-                            progress);
+        return harness::run(made->runs, options, progress);
     }();
     if (!outcomes) return report(outcomes.error());
     if (outcomes->size() > 1) return show_outcomes(*made, *outcomes, options);

@@ -6,12 +6,10 @@
 #include "plan/planner.hpp"
 #include "plan/suite.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace assay::cli {
 namespace {

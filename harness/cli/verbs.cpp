@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs.hpp"
 
-#include "cli/console.hpp"
 #include "launch/team.hpp"
 #include "plan/hosts.hpp"
-#include "plan/manifest.hpp"
 
 #include <fmt/format.h>
 
@@ -61,7 +59,7 @@ ExitCode perform(const Options& options) {
     auto settled = options;
     settled.job = std::move(*job);
     settled.job.hosts = std::move(*hosts);
-    settled.job.show_names = options.hostname;
+    settled.job.show_names = options.record_hostname;
     return perform_verb(settled);
 }
 

@@ -14,7 +14,6 @@
 #include "run/runner.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace assay::cli {

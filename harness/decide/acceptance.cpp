@@ -2,10 +2,9 @@
 
 #include "decide/acceptance.hpp"
 
-#include "stats/student.hpp"
+#include "stats/interval.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>

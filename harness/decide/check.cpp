@@ -3,7 +3,6 @@
 
 #include "base/file.hpp"
 #include "base/utc.hpp"
-#include "json/json.hpp"
 #include "json/words.hpp"
 #include "record/convert.hpp"
 #include "record/metrics.hpp"
@@ -195,10 +194,9 @@ private:
 
     void metric(const std::string& key, const Metric& found, const Metric& computed) {
         if (found.name != computed.name) {
-            add(key + ".name",
-                fmt::format("got {}, expected {}: the headline first, then the order "
-                            "of the table of metrics",
-                            json::show_text(found.name), computed.name));
+            add(key + ".name", fmt::format("got {}, expected {}: the headline first, then the "
+                                           "order of the table of metrics",
+                                           json::show_text(found.name), computed.name));
             return;
         }
         if (found.unit != computed.unit)

@@ -2,7 +2,7 @@
 #include "decide/culprits.hpp"
 
 #include "stats/difference.hpp"
-#include "stats/student.hpp"
+#include "stats/interval.hpp"
 #include "stats/summary.hpp"
 
 #include <algorithm>

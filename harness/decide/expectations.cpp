@@ -15,11 +15,9 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 namespace assay::record {
 namespace {

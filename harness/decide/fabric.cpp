@@ -10,7 +10,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace assay::stats {

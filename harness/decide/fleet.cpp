@@ -2,7 +2,7 @@
 
 #include "decide/fleet.hpp"
 
-#include "stats/student.hpp"
+#include "stats/interval.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numbers>
 #include <utility>
 

@@ -20,10 +20,7 @@
 #include "json/fields.hpp"
 #include "json/json.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>

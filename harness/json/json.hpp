@@ -7,14 +7,19 @@
 
 #pragma once
 
+#include "base/file.hpp"
 #include "base/result.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace assay::json {
 
@@ -47,5 +52,66 @@ std::string to_text(const Value& value);
 /// A schema may not use `pattern`, `patternProperties` or `format`: they run std::regex, which ends
 /// the process on long strings.
 Result<void> check_schema(const Value& value, const Value& schema, std::string_view source);
+
+// --- canonical -----------------------------------------------------------------------------------
+// The line that equal values have in common, however they were written: for digests.
+
+/// The keys of an object in the order of their bytes, no blanks, whole numbers without a point, others by the fewest
+/// digits that read back as the same double. In Python: json.dumps(value, sort_keys=True, separators=(",", ":"),
+/// ensure_ascii=False), with 2.0 as 2.
+std::string to_canonical(const Value& value);
+
+// --- members -------------------------------------------------------------------------------------
+// An object made of many members: Value's own insertion reads all keys each time, which takes hours for a million.
+
+class Members {
+public:
+    /// Of equal keys the first place and the last value count.
+    void set(std::string_view key, Value value) {
+        auto& members = object_.get_ref<Value::object_t&>();
+        const auto [place, is_new] = places_.try_emplace(std::string{key}, members.size());
+        if (is_new)
+            members.emplace_back(std::string{key}, std::move(value));
+        else
+            std::next(members.begin(), static_cast<std::ptrdiff_t>(place->second))->second =
+                std::move(value);
+    }
+    Value take() { return std::move(object_); }
+
+private:
+    Value object_ = Value::object();
+    std::unordered_map<std::string, std::size_t> places_;
+};
+
+// --- stream --------------------------------------------------------------------------------------
+// What to_text() would write of a document that is too long to be held: its parts are made one after the other.
+
+/// Keys, values and brackets in the order of the document. Goes on in vain where the sink wants no more.
+class Stream {
+public:
+    explicit Stream(const Sink& sink) : sink_{sink} {}
+
+    void open_object();
+    void open_array(); ///< of objects or arrays: to_text() has plain values on one line
+    void key(std::string_view name);
+    void value(const Value& value);
+    void close();
+    /// The last line break; false: the sink wanted no more.
+    bool finish();
+
+private:
+    struct Level {
+        bool is_object;
+        bool is_empty;
+    };
+    void open(bool is_object);
+    void begin_item();
+    void flush(std::size_t least);
+
+    const Sink& sink_;
+    std::vector<Level> levels_;
+    std::string text_;
+    bool is_wanted_ = true;
+};
 
 } // namespace assay::json

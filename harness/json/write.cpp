@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "json/canonical.hpp"
 #include "json/json.hpp"
-#include "json/stream.hpp"
 
 #include <fmt/format.h>
 

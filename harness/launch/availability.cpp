@@ -2,18 +2,16 @@
 #include "launch/availability.hpp"
 
 #include "base/file.hpp"
-#include "launch/environment.hpp"
 #include "launch/launcher.hpp"
+#include "launch/placement.hpp"
 #include "launch/session.hpp"
 #include "plan/manifest.hpp"
-#include "process/program.hpp"
 #include "process/scratch.hpp"
+#include "process/start.hpp"
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <system_error>
-#include <utility>
 
 namespace assay::harness {
 namespace {

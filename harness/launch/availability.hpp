@@ -8,11 +8,6 @@
 #include "plan/manifest.hpp"
 #include "record/model.hpp"
 
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace assay::harness {
 
 /// Why not, as far as files show: its library or its launcher is missing. Empty: it seems usable.

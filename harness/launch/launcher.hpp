@@ -6,19 +6,38 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "launch/environment.hpp"
-#include "launch/execution_context.hpp"
 #include "launch/placement.hpp"
+#include "plan/interleaving.hpp"
+#include "plan/manifest.hpp"
 #include "process/channel.hpp"
 #include "process/process.hpp"
+#include "record/model.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::harness {
+
+// --- execution context ---------------------------------------------------------------------------
+// What is around the workers of a variant: environment variables, a command that starts them.
+
+struct ExecutionContext {
+    record::NamedList variables;
+    std::vector<std::string> prefix; ///< a program's path and arguments that start the worker
+};
+
+/// `path`: the PATH to search for programs. A missing one is an environment error.
+Result<ExecutionContext> context_of(const Variant& variant, std::string_view path);
+
+/// Does `program worker` start in there? Fails with its error message if not.
+Result<void> try_out(const ExecutionContext& context, const std::filesystem::path& program,
+                     const std::vector<std::string>& environment);
+
+// -------------------------------------------------------------------------------------------------
 
 struct LaunchRequest {
     std::filesystem::path program; ///< answers `program worker`

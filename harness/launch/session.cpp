@@ -4,10 +4,8 @@
 #include "base/file.hpp"
 #include "base/version.hpp"
 #include "launch/team.hpp"
-#include "process/address.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <utility>

@@ -18,7 +18,6 @@
 #include <poll.h>
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>

@@ -2,9 +2,8 @@
 #include "launch/team.hpp"
 
 #include "base/file.hpp"
-#include "process/address.hpp"
+#include "process/channel.hpp"
 #include "process/process.hpp"
-#include "process/program.hpp"
 #include "process/scratch.hpp"
 #include "process/start.hpp"
 
@@ -18,9 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace assay::harness {

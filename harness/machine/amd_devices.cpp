@@ -13,9 +13,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <map>
-#include <optional>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>

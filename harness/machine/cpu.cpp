@@ -11,10 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <map>
 #include <ranges>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -2,17 +2,14 @@
 #include "machine/devices.hpp"
 
 #include "machine/amd_devices.hpp"
-#include "machine/nvml.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <iterator>
 #include <string_view>
-#include <utility>
 
 namespace assay::machine {
 namespace {
@@ -203,11 +200,10 @@ Found or_silence(std::optional<Found> found, const std::vector<record::PciDevice
     if (found) return std::move(*found);
     Found nothing;
     nothing.problems = missed(
-        pci,
-        {.message = fmt::format("their driver has not answered for {} s: `dmesg` as root may show "
-                                "why; usually the machine has to be rebooted",
-                                driver_patience.count()),
-         .fault = Fault::environment});
+        pci, {.message = fmt::format("their driver has not answered for {} s: `dmesg` as root may "
+                                     "show why; usually the machine has to be rebooted",
+                                     driver_patience.count()),
+              .fault = Fault::environment});
     return nothing;
 }
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
 namespace assay::machine {
 namespace {

@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "machine/clock.hpp"
 #include "machine/files.hpp"
 #include "machine/system.hpp"
 #include "machine/topology.hpp"
@@ -15,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::machine {
 
@@ -48,5 +48,12 @@ record::Machine inspect(const Sources& sources);
 /// memory.available is read anew on every call, on the machine of this process.
 double fact(const record::Machine& machine, std::string_view name);
 std::string fact_text(const record::Machine& machine, std::string_view name);
+
+// --- pci -----------------------------------------------------------------------------------------
+// Accelerators and network devices on the PCI bus, by class and ids, so that one is listed even without
+// its driver. Every name comes from the machine itself or is the vendor's.
+
+/// In the order of their addresses.
+std::vector<record::PciDevice> read_pci(const Files& files);
 
 } // namespace assay::machine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/beside.hpp"
 
 #include "json/words.hpp"
+#include "plan/interleaving.hpp"
 #include "plan/planner.hpp"
 #include "plan/together.hpp"
 
@@ -9,9 +9,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace assay::harness {
 namespace {

@@ -9,7 +9,6 @@
 #include "plan/plan.hpp"
 #include "record/model.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,9 +4,7 @@
 
 #include "base/text.hpp"
 #include "json/words.hpp"
-#include "plan/manifest.hpp"
 #include "plan/parameter.hpp"
-#include "plan/value_range.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -48,8 +46,7 @@ Result<void> Filter::take(const Parameter& parameter, std::string_view word,
     const bool is_number =
         parameter.kind == ParameterKind::integer || parameter.kind == ParameterKind::real;
     if (!is_number || !is_range(word)) {
-        ASSAY_TRY(auto value, parse_value(parameter, word));
-        into.values.push_back(std::move(value));
+        ASSAY_TRY(into.values.emplace_back(), parse_value(parameter, word));
         return {};
     }
     Range range;
@@ -201,11 +198,10 @@ std::vector<std::string> module_names(const Catalogue& catalogue) {
 Error no_such_benchmark(const Catalogue& catalogue, std::string_view name) {
     const auto ids = benchmark_ids(catalogue);
     if (ids.empty())
-        return {
-            fmt::format("there is no benchmark {}: no module was found; ASSAY_MODULE_PATH names "
-                        "folders to look in",
-                        json::show_text(name)),
-            Fault::environment};
+        return {fmt::format("there is no benchmark {}: no module was found; ASSAY_MODULE_PATH "
+                            "names folders to look in",
+                            json::show_text(name)),
+                Fault::environment};
     return {fmt::format("there is no benchmark {}{}; `assay list` shows all", json::show_text(name),
                         suggestion(name, ids))};
 }

@@ -51,10 +51,9 @@ Result<Group> group_of(std::string_view word) {
     if (equals != word.npos && is_kind(word.substr(0, equals)) && is_group(word.substr(equals + 1)))
         return Group{.kind = std::string{word.substr(0, equals)},
                      .name = std::string{word.substr(equals + 1)}};
-    return fail(
-        fmt::format("{} should be KIND=NAME, as in switch=leaf1: a kind of a-z, 0-9 and _, a "
-                    "name of letters, digits, _, . and -, each at most {} long",
-                    json::show_text(word), longest_word));
+    return fail(fmt::format("{} should be KIND=NAME, as in switch=leaf1: a kind of a-z, 0-9 and _, "
+                            "a name of letters, digits, _, . and -, each at most {} long",
+                            json::show_text(word), longest_word));
 }
 
 // As in benchmarks/collective/fabric.cpp: pairs that play alone, and seconds of a pass over all of it.
@@ -178,9 +177,8 @@ std::string fabric_cost(const PlannedCase& planned, const Job& job) {
     const auto covered = std::min(rounds * (ranks / 2), pairs);
     return fmt::format(
         "{} on {} ranks: {} rounds of {} pairs at once cover {} of {} pairs ({:.3g}%), then up to "
-        "{} "
-        "pairs play alone; a pass over all of it takes {:g} s at most unless the whole network is "
-        "slow, and is repeated for {:g} to {:g} s in each replica",
+        "{} pairs play alone; a pass over all of it takes {:g} s at most unless the whole network "
+        "is slow, and is repeated for {:g} to {:g} s in each replica",
         planned.benchmark->id, ranks, rounds, ranks / 2, covered, pairs,
         100.0 * static_cast<double>(covered) / static_cast<double>(pairs),
         std::min(most_alone, pairs), seconds_of_pass, planned.protocol.min_seconds,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/hosts.hpp"
 
-#include "base/ranges.hpp"
+#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "json/words.hpp"
 
@@ -12,9 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace assay::harness {
 namespace {

@@ -5,25 +5,18 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "json/codec.hpp"
-#include "json/json.hpp"
 #include "json/words.hpp"
-#include "plan/parameter.hpp"
 #include "record/metrics.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <set>
 #include <sstream>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace assay::harness {
 
@@ -241,8 +234,7 @@ Result<void> check_benchmark(const Benchmark& b) {
             const auto equals = word.find('=', colon);
             if (equals == word.npos || equals + 1 == word.size() ||
                 !is_plain(word.substr(colon + 1, equals - colon - 1)))
-                return fail(fmt::format("{}: its ceiling \"{}\" should be ID or "
-                                        "ID:PARAMETER=VALUE",
+                return fail(fmt::format("{}: its ceiling \"{}\" should be ID or ID:PARAMETER=VALUE",
                                         b.id, word));
         }
     for (const auto& reported : words_of(b.metrics.value_or("")))

@@ -13,7 +13,6 @@
 #include "record/protocol.hpp"
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,7 +55,7 @@ struct Plan {
     int replicas = 3;
     Job job;                    ///< the hosts of teams; none: all on this machine
     bool fresh_workers = false; ///< a new process for each case, as interleaving needs
-    bool has_stages = false;    ///< stops where going on is pointless: see run/stages.hpp
+    bool has_stages = false;    ///< stops where going on is pointless: see run/order.hpp
     std::vector<PlannedCase> cases;
     std::vector<PlannedCase> not_here; ///< what was asked for and cannot run on this machine
     std::string digest;                ///< of all the above and the modules' build ids

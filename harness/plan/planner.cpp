@@ -9,8 +9,6 @@
 #include "plan/filter.hpp"
 #include "plan/groups.hpp"
 #include "plan/parameter.hpp"
-#include "plan/selection.hpp"
-#include "plan/suite.hpp"
 #include "plan/together.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
@@ -23,7 +21,6 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <string>
 #include <tuple>
 #include <utility>
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/selection.hpp"
-
 #include "base/text.hpp"
 #include "json/words.hpp"
 #include "plan/device_choice.hpp"
 #include "plan/filter.hpp"
-#include "plan/manifest.hpp"
 #include "plan/parameter.hpp"
-#include "plan/value_range.hpp"
+#include "plan/planner.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -423,10 +420,9 @@ Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& re
     std::size_t total = 0;
     for (const auto& draft : drafts) total += count_of(draft);
     if (total > most_cases)
-        return fail(
-            fmt::format("this would be more than {} cases: give fewer values with --set, or "
-                        "fewer benchmarks with --only or --exclude",
-                        most_cases));
+        return fail(fmt::format("this would be more than {} cases: give fewer values with --set, "
+                                "or fewer benchmarks with --only or --exclude",
+                                most_cases));
     // What can run comes first: of two equal entries it is the one that is kept.
     std::ranges::stable_partition(drafts, [](const Draft& draft) { return draft.missing.empty(); });
     std::set<std::string> seen;

@@ -3,7 +3,6 @@
 
 #include "base/file.hpp"
 #include "base/sha256.hpp"
-#include "json/canonical.hpp"
 #include "json/fields.hpp"
 #include "json/words.hpp"
 #include "plan/together.hpp"
@@ -120,11 +119,10 @@ Result<void> check_frozen(Suite& suite, const FrozenSuites& frozen) {
     const auto known = frozen.find(suite.name);
     suite.is_frozen = known != frozen.end();
     if (!suite.is_frozen || known->second == suite.digest) return {};
-    return fail(fmt::format(
-        "{}: {} differs from the frozen suite of that name (digest {}, frozen {}): give it "
-        "a new name",
-        suite.source, json::show_text(suite.name), suite.digest.substr(0, 12),
-        known->second.substr(0, 12)));
+    return fail(fmt::format("{}: {} differs from the frozen suite of that name (digest {}, frozen "
+                            "{}): give it a new name",
+                            suite.source, json::show_text(suite.name), suite.digest.substr(0, 12),
+                            known->second.substr(0, 12)));
 }
 
 } // namespace

@@ -12,7 +12,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace assay::harness {
@@ -73,8 +72,7 @@ Result<std::vector<PlannedCase>> siblings(const PlannedCase& planned, const std:
                                                             : "there is one device");
     Shares shares;
     if (on_host) {
-        ASSAY_TRY(auto parts, host_shares(kind, shape));
-        shares = std::move(parts);
+        ASSAY_TRY(shares, host_shares(kind, shape));
     } else {
         shares = shares_near(planned.devices, shape);
     }

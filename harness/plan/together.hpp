@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "plan/plan.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 

@@ -11,7 +11,8 @@
 
 #include "base/file.hpp"
 #include "base/result.hpp"
-#include "process/address.hpp"
+
+#include <sys/socket.h>
 
 #include <cstddef>
 #include <optional>
@@ -21,6 +22,34 @@
 #include <vector>
 
 namespace assay::harness {
+
+// --- address -------------------------------------------------------------------------------------
+// The address on which a parent listens, as text: "unix:@<name>" for workers on this host, "tcp:<address>:<port>" for
+// those on other hosts, "tcp:[<address>]:<port>" for IPv6.
+
+struct Address {
+    sockaddr_storage value{};
+    socklen_t size = 0;
+    bool is_local() const { return value.ss_family == AF_UNIX; }
+};
+
+/// Nothing if the text is not such an address.
+std::optional<Address> parse_address(std::string_view text);
+std::string to_text(const Address& address);
+
+/// This machine's address, port 0, on the kernel's route to `host`: workers there can connect to it.
+/// An unknown name is a usage error, a host without a route an error of
+/// the environment.
+Result<Address> own_address_towards(const std::string& host);
+
+/// The host's first address, numeric: the same for all names of one host.
+Result<std::string> numeric_address(const std::string& host);
+
+/// Does this host's address answer within a second? A refused connection is an answer; a firewall that drops
+/// packets is not. For explaining a failure, not for predicting one.
+bool does_answer(const std::string& host);
+
+// -------------------------------------------------------------------------------------------------
 
 /// 16 MiB: the longest message, a result with every sample of a case, is far shorter.
 inline constexpr std::size_t longest_line = std::size_t{16} << 20U;

@@ -11,7 +11,6 @@
 #include "record/protocol.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>

@@ -7,9 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
-#include <string>
+#include <fstream>
+#include <ios>
 #include <system_error>
 #include <utility>
 
@@ -78,6 +82,112 @@ Scratch& Scratch::operator=(Scratch&& other) noexcept {
 Scratch::~Scratch() {
     std::error_code error;
     if (!folder_.empty()) fs::remove_all(folder_, error);
+}
+
+// --- log -----------------------------------------------------------------------------------------
+
+namespace {
+
+struct Complaint {
+    std::string_view phrase; ///< as Open MPI 4 or Slurm prints it
+    std::string_view words;
+};
+
+/// The first match counts, so the more specific ones come first.
+constexpr std::array complaints{
+    Complaint{
+        .phrase = "unable to reach each other",
+        .words = "no common transport: the processes cannot reach each other by what they may use"},
+    Complaint{.phrase = "No components were able to be opened in the pml framework",
+              .words = "no common transport: this MPI cannot use what was asked for here"},
+    Complaint{.phrase = "unable to reliably start one or more daemons",
+              .words = "the launcher could not start its daemon on a host: mpirun needs ssh "
+                       "without a password (or plm_rsh_agent) and Open MPI on every host"},
+    Complaint{.phrase = "unable to launch the specified application",
+              .words = "the program is missing on a host: assay must be installed at the same path "
+                       "on every host"},
+    Complaint{.phrase = "unable to find the specified executable",
+              .words = "the program is missing on a host: assay must be installed at the same path "
+                       "on every host"},
+    Complaint{.phrase = "No such file or directory",
+              .words =
+                  "a file is missing on a host: assay must be installed at the same path on every "
+                  "host"},
+    Complaint{.phrase = "not enough slots available",
+              .words = "the launcher has fewer slots than the ranks requested"},
+    Complaint{.phrase = "lost communication with a remote daemon", .words = "a host was lost"},
+    Complaint{.phrase = "Unable to create step for job",
+              .words = "Slurm has no room for the step in this allocation"},
+    Complaint{.phrase = "Invalid MPI plugin name",
+              .words = "this Slurm has no PMIx: see `srun --mpi=list` and set SLURM_MPI_TYPE"},
+};
+
+constexpr off_t kept = off_t{8} << 20U; // bytes at either end
+
+/// The file, if it is a log that is too long.
+Descriptor long_log(const std::filesystem::path& log, off_t& size) {
+    Descriptor file{::open(log.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    struct stat facts{};
+    if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
+        facts.st_size <= 2 * kept)
+        file.close();
+    size = facts.st_size;
+    return file;
+}
+
+} // namespace
+
+void limit_log(const std::filesystem::path& log) {
+    off_t size = 0;
+    if (const auto file = long_log(log, size)) // where the file system cannot, the log stays
+        ::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kept, size - 2 * kept);
+}
+
+void shorten_log(const std::filesystem::path& log) {
+    off_t size = 0;
+    const auto file = long_log(log, size);
+    if (!file) return;
+    std::string tail(static_cast<std::size_t>(kept), ' ');
+    const auto got = ::pread(file.get(), tail.data(), tail.size(), size - kept);
+    if (got < 0 || ::ftruncate(file.get(), kept) != 0 || ::lseek(file.get(), 0, SEEK_END) < 0)
+        return;
+    tail.resize(static_cast<std::size_t>(got));
+    write_all(file.get(), fmt::format("\n[{} bytes left out]\n{}", size - 2 * kept, tail));
+}
+
+std::string complaint_in_text(std::string_view text) {
+    const auto* const found = std::ranges::find_if(complaints, [&](const Complaint& complaint) {
+        return text.find(complaint.phrase) != std::string_view::npos;
+    });
+    return found == complaints.end() ? std::string{} : std::string{found->words};
+}
+
+std::string complaint_in(const std::filesystem::path& log) {
+    constexpr std::streamsize most = 64 << 10U; // launchers report errors at the beginning
+    std::ifstream file{log, std::ios::binary};
+    std::string text(static_cast<std::size_t>(most), ' ');
+    file.read(text.data(), most);
+    return complaint_in_text({text.data(), static_cast<std::size_t>(file.gcount())});
+}
+
+std::string last_line_of(const std::filesystem::path& log) {
+    constexpr std::streamoff tail = 4096; // bytes: a line longer than that is no message
+    constexpr std::size_t longest = 200;  // characters shown
+    std::ifstream file{log, std::ios::binary | std::ios::ate};
+    if (!file) return {};
+    file.seekg(std::max<std::streamoff>(file.tellg() - tail, 0));
+    std::string last;
+    for (std::string line; std::getline(file, line);)
+        if (line.find_first_not_of(" \t\r-*=") != std::string::npos) last = std::move(line);
+    std::ranges::replace_if(last, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    return last.substr(0, longest);
+}
+
+void remove_empty_logs(const std::filesystem::path& folder) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator{folder, error})
+        if (entry.is_regular_file(error) && entry.file_size(error) == 0)
+            std::filesystem::remove(entry.path(), error);
 }
 
 } // namespace assay::harness

@@ -7,8 +7,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::harness {
@@ -45,5 +47,20 @@ struct RankPlace {
     int local_rank = 0;
 };
 std::optional<RankPlace> place_of(const std::vector<int>& ranks_per_host, int rank);
+
+// --- program -------------------------------------------------------------------------------------
+// What a process starts from: programs on PATH, and the inherited environment.
+
+/// Of this process, as "NAME=value".
+std::vector<std::string> own_environment();
+/// "NAME" of "NAME=value"
+std::string_view variable_name(std::string_view entry);
+/// The value of `name` among "NAME=value" entries, or null.
+const char* find_variable(const std::vector<std::string>& environment, std::string_view name);
+
+/// A program on PATH; empty when there is none.
+std::filesystem::path find_program(std::string_view name, std::string_view path);
+/// The same on the PATH of this process.
+std::filesystem::path find_launcher(std::string_view name);
 
 } // namespace assay::harness

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/convert.hpp"
 
+#include "base/console.hpp"
 #include "base/file.hpp"
 #include "base/sha256.hpp"
-#include "json/canonical.hpp"
-#include "json/members.hpp"
-#include "record/model.hpp"
+#include "json/json.hpp"
+#include "record/layout.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -374,5 +373,50 @@ private:
 } // namespace
 
 std::optional<std::string> stale_section(std::string_view text) { return Scan{text}.stale(); }
+
+// --- plain ---------------------------------------------------------------------------------------
+
+namespace {
+
+template <class T>
+void clean(std::optional<T>& member);
+template <class T>
+void clean(std::vector<T>& list);
+void clean(std::optional<double>& number) {
+    if (number && !std::isfinite(*number)) number.reset();
+}
+void clean(Named& named);
+
+/// Makes plain what a text anywhere in a record says, and takes out optional numbers that are not finite.
+template <class T>
+void clean(T& member) {
+    if constexpr (json::Record<T>)
+        each_field([](const char*, auto& field) { clean(field); }, member);
+    else if constexpr (std::is_same_v<T, Values>)
+        clean(static_cast<NamedList&>(member));
+    else if constexpr (std::is_base_of_v<std::string, T>) {
+        if (!is_plain(member)) member = T{plain(member)};
+    }
+}
+void clean(Named& named) {
+    clean(named.name);
+    std::visit([](auto& value) { clean(value); }, named.value);
+}
+template <class T>
+void clean(std::optional<T>& member) {
+    if (member) clean(*member);
+}
+template <class T>
+void clean(std::vector<T>& list) {
+    for (auto& item : list) clean(item);
+}
+
+} // namespace
+
+void make_plain(Run& run) {
+    clean(run);
+    clean(run.machine);
+    clean(run.cases);
+}
 
 } // namespace assay::record

@@ -58,6 +58,13 @@ inline constexpr std::string_view hidden_prefix = "redacted:sha256:";
 /// the reader has found to be a result: for reading thousands of files. What is wrong in full: check_digests.
 std::optional<std::string> stale_section(std::string_view text);
 
+// --- plain ---------------------------------------------------------------------------------------
+// Result files travel between people and companies: a text in one may hold escape sequences, control characters or
+// broken UTF-8. The reader makes every text plain, so nothing behind it shows any other.
+
+/// Every text as plain() of base/console.hpp makes it; optional numbers that are not finite are taken out.
+void make_plain(Run& run);
+
 } // namespace assay::record
 
 /// A key more would be one that no digest covers.

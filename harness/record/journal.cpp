@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/journal.hpp"
 
-#include "base/file.hpp"
 #include "base/hash.hpp"
 #include "record/layout.hpp"
 #include "record/noise.hpp"
@@ -11,7 +10,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 namespace assay::record {
 
@@ -54,11 +52,9 @@ Result<void> read_header(std::string_view line, const std::string& source, bool&
         root.expected("schema", fmt::format("\"{}\"", journal_schema_name));
     ASSAY_TRY(document.result());
     if (has_crcs && !has_crc(line)) return fail(fmt::format("{}: {}", source, checksum_differs));
-    ASSAY_TRY(auto header, json::read<JournalHeader>(value, source));
-    content.header = std::move(header);
+    ASSAY_TRY(content.header, json::read<JournalHeader>(value, source));
     if (!value.contains(machine_key)) return {};
-    ASSAY_TRY(auto machine, json::read<Machine>(value.at(machine_key), source));
-    content.machine = std::move(machine);
+    ASSAY_TRY(content.machine, json::read<Machine>(value.at(machine_key), source));
     return {};
 }
 

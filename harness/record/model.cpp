@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
+#include <type_traits>
 
 namespace assay::record {
 

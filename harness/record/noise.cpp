@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <string_view>
 #include <utility>
 
 namespace assay::record {

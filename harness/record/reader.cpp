@@ -7,7 +7,6 @@
 #include "record/convert.hpp"
 #include "record/journal.hpp"
 #include "record/layout.hpp"
-#include "record/plain.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
@@ -378,10 +377,9 @@ private:
         od::value value;
         if (const auto error = document_.find_field_unordered("schema").get(value)) {
             if (error == simdjson::NO_SUCH_FIELD)
-                return refuse(
-                    fmt::format("`schema` is missing, expected \"{}\": this is not a result "
-                                "of assay",
-                                schema_name));
+                return refuse(fmt::format(
+                    "`schema` is missing, expected \"{}\": this is not a result of assay",
+                    schema_name));
             if (error == simdjson::INCORRECT_TYPE) return refuse("expected an object");
             return broken(error);
         }

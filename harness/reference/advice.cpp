@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/advice.hpp"
 
+#include "base/text.hpp"
 #include "machine/cpu.hpp"
 #include "record/format.hpp"
-#include "reference/machine_parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 namespace assay::harness {
 namespace {
@@ -130,6 +133,277 @@ Findings advise(const record::Machine& machine, const machine::Files& files,
 
 void rank(std::vector<Finding>& findings) {
     std::ranges::stable_sort(findings, std::ranges::greater{}, &Finding::severity);
+}
+
+// --- machine parts -------------------------------------------------------------------------------
+
+namespace {
+
+using machine::Finding;
+using machine::Severity;
+using Findings = std::vector<Finding>;
+
+bool is_network(const record::PciDevice& device) {
+    return device.kind == "network" || device.kind == "infiniband";
+}
+bool does_peer_to_peer(const record::PciDevice& device) {
+    return device.kind == "accelerator" || device.kind == "infiniband";
+}
+
+// --- links ----------------------------------------------------------------------------------------
+
+std::string name_of(const record::PciDevice& device) {
+    return device.name.empty() ? device.address
+                               : fmt::format("{} ({})", device.address, device.name);
+}
+
+/// The links of devices that their driver describes are in its own findings.
+void add_links(const record::Machine& machine, Findings& found) {
+    for (const auto& device : machine.pci) {
+        const auto& link = device.link;
+        const bool described =
+            std::ranges::find(machine.devices, device.address, &record::Device::pci_address) !=
+            machine.devices.end();
+        if (!described && link.width && link.width_max && *link.width < *link.width_max)
+            found.push_back(
+                {"link_narrow", Severity::caution,
+                 fmt::format("its PCIe link has {} of {} lanes", *link.width, *link.width_max),
+                 "plug it into a slot with all lanes, or check the slot", name_of(device)});
+        if (link.generation && link.generation_max && *link.generation < *link.generation_max)
+            found.push_back({"link_slow", Severity::caution,
+                             fmt::format("its PCIe link is of generation {}, it is capable of {}",
+                                         *link.generation, *link.generation_max),
+                             "check the slot and the firmware settings", name_of(device)});
+        if (machine.numa_nodes.value_or(1) > 1 && !link.numa_node &&
+            (is_network(device) || does_peer_to_peer(device)))
+            found.push_back({"node_unknown", Severity::note,
+                             "the firmware does not say which NUMA node it is near",
+                             "update the firmware; until then work may run on the far node",
+                             name_of(device)});
+    }
+}
+
+/// Devices of one name have as many NVLinks.
+void add_nvlinks(const record::Machine& machine, Findings& found) {
+    std::map<std::string, int> most;
+    for (const auto& device : machine.devices)
+        most[device.name] = std::max(most[device.name], device.nvlinks.value_or(0));
+    for (const auto& device : machine.devices) {
+        if (!device.mode.empty() || device.nvlinks.value_or(0) >= most[device.name]) continue;
+        found.push_back({"nvlink_missing", Severity::serious,
+                         fmt::format("{} NVLinks are up, {} of another device of its kind",
+                                     device.nvlinks.value_or(0), most[device.name]),
+                         "`nvidia-smi nvlink -s` shows which; reset the device, then check the "
+                         "fabric manager and the baseboard",
+                         fmt::format("{} {}", device.kind, device.index)});
+    }
+}
+
+void add_networks(const record::Machine& machine, Findings& found) {
+    const auto& cards = machine.platform.network;
+    const auto kind_of = [&](const record::NetworkCard& card) {
+        const auto device =
+            std::ranges::find(machine.pci, card.address, &record::PciDevice::address);
+        return card.driver + (device == machine.pci.end() ? "" : " " + device->device_id);
+    };
+    std::map<std::string, double> fastest; // by kind
+    for (const auto& card : cards) {
+        auto& rate = fastest[kind_of(card)];
+        rate = std::max(rate, card.bytes_per_second.value_or(0));
+    }
+    for (const auto& card : cards) {
+        const bool is_port = !card.link_layer.empty();
+        const double rate = card.bytes_per_second.value_or(0);
+        if (is_port && !card.state.empty() && card.state != "active")
+            found.push_back({"port_down", Severity::note,
+                             fmt::format("the port is \"{}\"", card.state),
+                             "check cable and switch if it should be used", card.name});
+        else if (const double most = fastest[kind_of(card)]; rate > 0 && rate < most)
+            found.push_back(
+                {"port_slow", Severity::caution,
+                 fmt::format("its link has {:.0f} Gbit/s, another one of its kind {:.0f}",
+                             rate * 8e-9, most * 8e-9),
+                 "check cable, transceiver and switch port", card.name});
+        constexpr double fast = 25e9 / 8;
+        constexpr std::int64_t jumbo = 4200; // holds a packet of 4096 bytes over RoCE
+        const bool carries_rdma = std::ranges::any_of(cards, [&](const record::NetworkCard& other) {
+            return other.link_layer == "Ethernet" && other.address == card.address;
+        });
+        if (card.mtu && *card.mtu < jumbo && carries_rdma && rate >= fast)
+            found.push_back(
+                {"mtu_small", Severity::caution,
+                 fmt::format("its MTU is {}: RDMA over it sends packets of 1024 bytes", *card.mtu),
+                 fmt::format("`ip link set {} mtu 9000` as root, if switches allow it", card.name),
+                 card.name});
+    }
+}
+
+void add_bonds(const record::Platform& platform, Findings& found) {
+    for (const auto& bond : platform.bonds) {
+        const bool has_spares = bond.mode == "active-backup" && !bond.active.empty();
+        if (has_spares || bond.active.size() >= bond.members.size()) continue;
+        found.push_back({"bond_degraded", Severity::caution,
+                         fmt::format("{} of its {} members carry data", bond.active.size(),
+                                     bond.members.size()),
+                         fmt::format("/proc/net/bonding/{} shows which do not: check their links, "
+                                     "and the link aggregation of the switch",
+                                     bond.name),
+                         bond.name});
+    }
+}
+
+// --- memory and mapping ---------------------------------------------------------------------------
+
+void add_memory(const record::Platform& platform, Findings& found) {
+    if (platform.memory_channels && platform.memory_channels_most &&
+        *platform.memory_channels < *platform.memory_channels_most)
+        found.push_back({"channels_empty", Severity::caution,
+                         fmt::format("{} of {} memory channels have a module",
+                                     *platform.memory_channels, *platform.memory_channels_most),
+                         "bandwidth is that of the filled ones: fill the others"});
+    for (const auto& modules : platform.memory_modules)
+        if (modules.transfers_per_second && modules.transfers_per_second_most &&
+            *modules.transfers_per_second < *modules.transfers_per_second_most)
+            found.push_back({"memory_slow", Severity::note,
+                             fmt::format("memory modules for {:.0f} MT/s run at {:.0f}",
+                                         *modules.transfers_per_second_most * 1e-6,
+                                         *modules.transfers_per_second * 1e-6),
+                             "normal where two modules share a channel, otherwise a setting of "
+                             "the firmware"});
+    if (platform.memory_unread == "not_permitted")
+        found.push_back({"memory_unread", Severity::note,
+                         "memory modules and channels are not known: only root may read them",
+                         "run `assay doctor` as root once"});
+}
+
+void add_mapping(const record::Machine& machine, Findings& found) {
+    const auto peers = std::ranges::count_if(machine.pci, does_peer_to_peer);
+    if (peers == 0) return;
+    if (contains(machine.platform.iommu, "DMA"))
+        found.push_back({"iommu_translates", Severity::note,
+                         "the IOMMU translates every transfer of devices",
+                         "`iommu=pt` on the kernel's command line passes trusted devices through"});
+    const auto redirected = std::ranges::count_if(machine.pci, [](const auto& device) {
+        return does_peer_to_peer(device) && device.link.peers_redirected.value_or(false);
+    });
+    if (redirected > 1)
+        found.push_back(
+            {"peers_redirected", Severity::caution,
+             fmt::format("ACS of PCIe switches sends transfers between {} devices through the root",
+                         redirected),
+             "turn ACS off in the firmware, on machines without foreign guests"});
+}
+
+// --- errors ---------------------------------------------------------------------------------------
+
+struct XidKind {
+    std::int64_t number;
+    Severity severity;
+    std::string_view action;
+};
+constexpr std::string_view defect = "reset the device; if it comes back, replace it";
+constexpr std::string_view remap = "reset the device when it is idle, so that the row is replaced";
+constexpr std::string_view firmware = "reset the device; if it comes back, update the driver";
+constexpr std::string_view program = "usually the fault of a program";
+// As NVIDIA's catalogue of Xid errors has them (docs.nvidia.com/deploy/xid-errors).
+constexpr std::array xids{
+    XidKind{13, Severity::note, program},
+    XidKind{31, Severity::note, program},
+    XidKind{43, Severity::note, program},
+    XidKind{45, Severity::note, program},
+    XidKind{48, Severity::serious, defect},
+    XidKind{61, Severity::serious, firmware},
+    XidKind{62, Severity::serious, firmware},
+    XidKind{63, Severity::caution, remap},
+    XidKind{64, Severity::serious, defect},
+    XidKind{74, Severity::serious, "check NVLink: bridges, baseboard and fabric manager"},
+    XidKind{79, Severity::serious,
+            "it fell off the bus: power-cycle the machine; check slot, power and temperature"},
+    XidKind{92, Severity::caution, defect},
+    XidKind{94, Severity::caution, remap},
+    XidKind{95, Severity::serious, defect},
+    XidKind{119, Severity::serious, firmware},
+    XidKind{120, Severity::serious, firmware},
+    XidKind{140, Severity::serious, defect},
+};
+
+Finding on_xid(const record::ErrorCounter& counter, std::int64_t count) {
+    const auto number = to_number(std::string_view{counter.counter}.substr(4)).value_or(0);
+    const auto* const known = std::ranges::find(xids, number, &XidKind::number);
+    const bool is_known = known != xids.end();
+    return {
+        "xid", is_known ? known->severity : Severity::caution,
+        fmt::format("the driver logged Xid {} ({} time{})", number, count, count == 1 ? "" : "s"),
+        std::string{is_known ? known->action : "NVIDIA's catalogue of Xid errors explains it"},
+        counter.device};
+}
+
+struct ErrorKind {
+    std::string_view source;
+    std::string_view counter; ///< begins so
+    std::string_view code;
+    Severity severity;
+    std::string_view what;
+    std::string_view action;
+};
+constexpr std::array error_kinds{
+    ErrorKind{"edac", "ue_", "memory_uncorrected", Severity::serious,
+              "uncorrectable errors of memory", "replace the module; `edac-util -v` names it"},
+    ErrorKind{"edac", "ce_", "memory_corrected", Severity::note, "corrected errors of memory",
+              "watch it: a module whose count grows every day fails soon"},
+    ErrorKind{"pcie", "correctable", "pcie_corrected", Severity::note, "corrected PCIe errors",
+              "if it grows under load, check slot and riser"},
+    ErrorKind{"pcie", "", "pcie_uncorrected", Severity::serious, "uncorrected PCIe errors",
+              "check slot, riser and power, then run on another slot"},
+    ErrorKind{"infiniband", "", "port_errors", Severity::caution, "errors of the port",
+              "if it grows, clean or replace cable and transceiver"},
+    ErrorKind{"network", "rx_errors", "interface_errors", Severity::note, "errors of the interface",
+              "if it grows, check cable and transceiver"},
+    ErrorKind{"network", "tx_errors", "interface_errors", Severity::note, "errors of the interface",
+              "if it grows, check cable and transceiver"},
+    ErrorKind{"nvlink", "", "nvlink_errors", Severity::caution, "NVLink errors",
+              "if it grows under load, reset the device and check the baseboard"},
+};
+
+} // namespace
+
+Findings on_hardware(const record::Machine& machine) {
+    Findings found;
+    add_nvlinks(machine, found);
+    add_links(machine, found);
+    add_networks(machine, found);
+    add_bonds(machine.platform, found);
+    add_memory(machine.platform, found);
+    add_mapping(machine, found);
+    return found;
+}
+
+Findings on_errors(const std::vector<record::ErrorCounter>& counters) {
+    Findings found;
+    std::map<std::pair<std::string, std::string_view>, std::int64_t> sums; // by device and code
+    for (const auto& counter : counters) {
+        const auto count = counter.after.value_or(counter.before.value_or(0));
+        if (count <= 0) continue;
+        if (counter.source == "driver" && counter.counter.starts_with("xid_")) {
+            found.push_back(on_xid(counter, count));
+            continue;
+        }
+        for (const auto& kind : error_kinds) {
+            if (kind.source != counter.source || !counter.counter.starts_with(kind.counter))
+                continue;
+            auto& sum = sums[{counter.device, kind.code}];
+            const bool is_first = sum == 0;
+            sum += count;
+            if (is_first)
+                found.push_back({std::string{kind.code}, kind.severity, std::string{kind.what},
+                                 std::string{kind.action}, counter.device});
+            break;
+        }
+    }
+    for (auto& finding : found)
+        if (const auto sum = sums.find({finding.where, finding.code}); sum != sums.end())
+            finding.what = fmt::format("{} {} since the start", sum->second, finding.what);
+    return found;
 }
 
 } // namespace assay::harness

@@ -19,4 +19,13 @@ std::vector<machine::Finding> advise(const record::Machine& machine, const machi
 /// The most important first, otherwise as they are.
 void rank(std::vector<machine::Finding>& findings);
 
+// --- machine parts -------------------------------------------------------------------------------
+// What is wrong with parts of a machine, by what was recorded of it: links, memory, errors.
+
+/// Links that are narrower or slower than their devices, memory that is not fully populated, how devices are mapped.
+std::vector<machine::Finding> on_hardware(const record::Machine& machine);
+
+/// Errors since the machine was started, one finding for each device and kind.
+std::vector<machine::Finding> on_errors(const std::vector<record::ErrorCounter>& counters);
+
 } // namespace assay::harness

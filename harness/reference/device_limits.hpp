@@ -10,6 +10,7 @@
 #include "record/model.hpp"
 #include "reference/hardware.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,5 +27,32 @@ struct DeviceLimits {
 /// virtual one or one in confidential mode.
 DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine& machine,
                        const Result<datasheet::Hardware>& hardware);
+
+// --- bound ---------------------------------------------------------------------------------------
+// What bounds a case on a host or device, from its benchmark's declaration (assay_bound in assay/module.h) and the evidence of
+// the case: arithmetic in one precision, its memory, the link to its host, or the links to other
+// devices. Independent of benchmarks.
+
+enum class Limit : std::uint8_t {
+    none,
+    arithmetic,
+    memory,
+    link,   ///< to its host
+    nvlink, ///< to other devices
+    peer    ///< to other devices, by NVLink or PCIe
+};
+
+struct Bound {
+    Limit limit = Limit::none;
+    std::string precision; ///< its name in configs/hardware
+    bool matrices = false; ///< matrix products, which tensor cores can do
+    int ways = 1;          ///< directions of the link in use at once
+    bool several = false;  ///< the slowest of the participating devices decides
+    std::string reason;    ///< why there is no bound; may be empty
+};
+
+/// `l2_bytes`: the last-level cache of the host, or of the device by its data sheet, for cases that do not report it: data that
+/// fits into it is not bounded by memory.
+Bound bound_of(BoundBy by, const record::Case& c, std::optional<double> l2_bytes);
 
 } // namespace assay::harness

@@ -37,4 +37,12 @@ DeviceLimits sheet_limits(BoundBy by, const record::Case& c, const record::Machi
 /// Gives measured cases that have no bound, and no reason why, those of the installed data sheets.
 void add_missing_bounds(record::Run& run);
 
+// --- host limits ---------------------------------------------------------------------------------
+// The bounds of a case on a host computed from data sheets: what its cores do in a clock, and what the channels of its
+// memory carry.
+
+/// Nothing where a benchmark declares no bound, or where its data may stay in a cache.
+DeviceLimits host_limits(BoundBy by, const record::Case& c, const record::Machine& machine,
+                         const Result<datasheet::Hardware>& hardware);
+
 } // namespace assay::harness

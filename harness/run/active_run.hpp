@@ -7,7 +7,7 @@
 
 #include "base/file.hpp"
 #include "base/result.hpp"
-#include "launch/execution_context.hpp"
+#include "launch/launcher.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/manifest.hpp"
 #include "record/model.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/ceilings.hpp"
 
-#include "plan/manifest.hpp"
 #include "record/summary.hpp"
 #include "reference/sheet_bounds.hpp"
 
@@ -9,10 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/dispatcher.hpp"
 
-#include "launch/placement.hpp"
-#include "launch/siblings.hpp"
 #include "launch/team.hpp"
 #include "machine/cpu.hpp"
 #include "machine/inventory.hpp"
 #include "plan/groups.hpp"
 #include "process/control_group.hpp"
-#include "process/log.hpp"
-#include "process/program.hpp"
+#include "process/start.hpp"
 #include "record/journal.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
-#include <string_view>
 #include <utility>
 
 namespace assay::harness {

@@ -4,10 +4,13 @@
 
 #pragma once
 
-#include <chrono>
+#include "plan/plan.hpp"
+
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace assay::harness {
@@ -48,5 +51,13 @@ private:
     double begun_ = 0;
     std::optional<std::size_t> present_;
 };
+
+// --- noise history -------------------------------------------------------------------------------
+// What earlier runs of this machine say about the noise of a case, instead of what is usual for its kind.
+
+/// `runs`: folders, newest first, of which the newest thirty with a result are read. Cases that ten of them measured,
+/// by the same version of the benchmark, expect the noise these show (stats::own_noise), with the source "history".
+void expect_own_noise(Plan& plan, std::span<const std::filesystem::path> runs,
+                      const record::Machine& machine);
 
 } // namespace assay::harness

@@ -6,9 +6,11 @@
 
 #pragma once
 
+#include "machine/files.hpp"
 #include "record/model.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,5 +77,20 @@ void judge_placement(record::Telemetry& telemetry, std::optional<double> before,
 
 /// Adds a disturbance where the worse of the probes is far below the best.
 void judge_neighbours(record::Telemetry& telemetry, double probe, double best);
+
+// --- quiet ---------------------------------------------------------------------------------------
+// Waits until other programs leave the machine alone. Asked between measurements, when none of our processes works.
+
+struct QuietOptions {
+    machine::Files files{};
+    std::function<double()> now; ///< seconds since any origin
+    /// Waits so many seconds; false: the run is to stop.
+    std::function<bool(double seconds)> pause;
+    std::function<double()> own_seconds; ///< CPU time that this process used
+};
+
+/// True as soon as other programs and the hypervisor used at most 2% of the CPU time in a fifth of a second; false after
+/// `limit_seconds`, or when the run is to stop. True at once where the kernel does not tell.
+bool wait_for_quiet(const QuietOptions& options, double limit_seconds);
 
 } // namespace assay::harness

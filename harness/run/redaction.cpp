@@ -5,7 +5,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "machine/system.hpp"
-#include "process/program.hpp"
+#include "process/start.hpp"
 #include "record/layout.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <system_error>
 #include <type_traits>
 #include <utility>

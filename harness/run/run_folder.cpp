@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>

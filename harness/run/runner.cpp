@@ -7,15 +7,11 @@
 #include "process/control_group.hpp"
 #include "process/listing.hpp"
 #include "process/preemption.hpp"
-#include "process/program.hpp"
-#include "process/signals.hpp"
+#include "process/start.hpp"
 #include "run/active_run.hpp"
-#include "run/noise_history.hpp"
+#include "run/neighbours.hpp"
 #include "run/order.hpp"
-#include "run/quiet.hpp"
 #include "run/redaction.hpp"
-#include "run/run_folder.hpp"
-#include "run/stages.hpp"
 #include "telemetry/errors.hpp"
 #include "telemetry/window.hpp"
 
@@ -29,10 +25,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <string>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 namespace assay::harness {
 namespace {
@@ -143,8 +136,7 @@ void Runner::clean_up() {
 
 Result<void> Runner::open() {
     clean_up();
-    ASSAY_TRY(auto machine, find_machine(options_));
-    machine_ = std::move(machine);
+    ASSAY_TRY(machine_, find_machine(options_));
     ASSAY_TRY(open_runs(machine_));
     errors_.emplace(machine_);
     drop_half_pairs();

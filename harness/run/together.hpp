@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "launch/session.hpp"
 #include "plan/plan.hpp"
 #include "process/message.hpp"
 #include "record/model.hpp"
@@ -33,5 +34,18 @@ void judge_load(const message::Result& load, std::vector<message::Result>& resul
 void compare_siblings(std::vector<message::Result>& results);
 /// The metric `together_to_alone` for replicas of the same index.
 void compare_with_alone(record::Case& together, const record::Case& alone);
+
+// --- siblings ------------------------------------------------------------------------------------
+// Several workers measure at once: they begin together, and each that has measured goes on working until all have. One
+// that dies, hangs or gives up is waited for no more.
+
+struct Sibling {
+    Session* session = nullptr;
+    message::Measure request; ///< with its role
+};
+
+/// An answer for each, as Session::measure() gives it.
+std::vector<message::Result> measure_together(const std::vector<Sibling>& siblings,
+                                              const Watch& watch);
 
 } // namespace assay::harness

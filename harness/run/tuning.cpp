@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/tuning.hpp"
 
-#include "launch/environment.hpp"
-#include "process/program.hpp"
+#include "launch/placement.hpp"
+#include "process/start.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,6 @@
 #include <iterator>
 #include <limits>
 #include <string_view>
-#include <utility>
 
 namespace assay::harness {
 namespace {

@@ -10,13 +10,48 @@
 #pragma once
 
 #include "stats/interval.hpp"
-#include "stats/least_squares.hpp"
 
+#include <array>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace assay::stats {
+
+// --- least squares -------------------------------------------------------------------------------
+// Non-negative least squares of up to four parameters: few enough to try every choice of the parameters
+// that are not 0, so the answer is exact.
+
+inline constexpr std::size_t most_terms = 4;
+/// The factors of the parameters; 0 for those that a model does not have.
+using Terms = std::array<double, most_terms>;
+using TermMatrix = std::array<Terms, most_terms>;
+
+double product(const Terms& a, const Terms& b);
+Terms product(const TermMatrix& matrix, const Terms& vector);
+
+/// Sums over rows: terms * parameters = value.
+struct Normal {
+    TermMatrix squares{};
+    Terms values{};
+    double total = 0; ///< of the squares of the values
+
+    /// Both sides divided by `scale`: errors count relative to it.
+    void add(const Terms& terms, double value, double scale);
+};
+
+/// Inverse over the terms whose bit is in `kept`; those that depend on earlier ones are left out, and
+/// their rows and columns are 0 (a generalised inverse).
+TermMatrix inverse_of(const TermMatrix& matrix, unsigned& kept);
+
+struct Solution {
+    Terms value{};
+    double squares = std::numeric_limits<double>::infinity(); ///< of what is left
+};
+Solution solve_not_negative(const Normal& sums);
+
+// -------------------------------------------------------------------------------------------------
 
 /// One measured time. `terms` holds an entry for each model that may explain it: the plain one is
 /// {{1, size}}, whose parameters are a latency and the seconds of a byte; an algorithm of several

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/fast_level.hpp"
 
-#include "stats/student.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 namespace assay::stats {
 namespace {

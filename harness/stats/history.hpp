@@ -7,7 +7,6 @@
 #include "stats/summary.hpp"
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 namespace assay::stats {

@@ -74,4 +74,19 @@ Combined combine_replicas(std::span<const Estimate> replicas, double confidence 
 /// themselves, not below zero. Nothing where one is negative; no interval where all are zero.
 Combined combine_with_zeros(std::span<const Estimate> replicas, double confidence = 0.95);
 
+// --- student -------------------------------------------------------------------------------------
+// Student's t distribution; with infinite degrees of freedom the normal one. `degrees` above 0, probabilities between 0
+// and 1, both exclusive.
+
+/// The probability of a value of at most `t`.
+double student_below(double t, double degrees);
+/// Of one above it, exact far out where 1 - student_below() is 0.
+inline double student_above(double t, double degrees) { return student_below(-t, degrees); }
+
+/// student_below() of it is `p`.
+double student_quantile(double p, double degrees);
+
+/// Half a two-sided interval, in standard errors: 1.96 for 0.95 and infinite degrees.
+double student_factor(double degrees, double confidence);
+
 } // namespace assay::stats

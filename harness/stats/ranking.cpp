@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/ranking.hpp"
 
-#include "stats/student.hpp"
+#include "stats/interval.hpp"
 #include "stats/summary.hpp"
 
 #include <boost/random/chi_squared_distribution.hpp>
@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 namespace assay::stats {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "stats/history.hpp"
-#include "stats/student.hpp"
+#include "stats/interval.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 

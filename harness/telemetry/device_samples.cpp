@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "telemetry/device_samples.hpp"
 
-#include "machine/nvml.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
-#include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "machine/clock.hpp"
+#include "machine/system.hpp"
 #include "record/model.hpp"
 #include "telemetry/device.hpp"
 

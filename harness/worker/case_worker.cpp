@@ -5,7 +5,6 @@
 #include "machine/inventory.hpp"
 #include "record/format.hpp"
 #include "record/soak.hpp"
-#include "telemetry/window.hpp"
 #include "worker/transport.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +16,6 @@
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace assay::harness {
 namespace {

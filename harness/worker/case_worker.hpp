@@ -8,7 +8,7 @@
 #include "machine/nvml.hpp"
 #include "process/message.hpp"
 #include "record/model.hpp"
-#include "telemetry/links.hpp"
+#include "telemetry/device.hpp"
 #include "telemetry/window.hpp"
 #include "worker/engine.hpp"
 #include "worker/loaded_case.hpp"

@@ -84,8 +84,7 @@ Result<Comparison::Wrong> Comparison::taken(Digest digest, const Digest& right) 
     wrong.first = first_difference(wrong.digest, right);
     if (found_.corruptions.size() >= most_located || wrong.first >= wrong.digest.size())
         return wrong;
-    ASSAY_TRY(auto block, subject_.block(wrong.first));
-    wrong.block = std::move(block);
+    ASSAY_TRY(wrong.block, subject_.block(wrong.first));
     return wrong;
 }
 

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace assay::measure {
 

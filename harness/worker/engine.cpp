@@ -1,18 +1,286 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "worker/engine.hpp"
 
-#include "worker/calibration.hpp"
-#include "worker/checks.hpp"
 #include "worker/comparison.hpp"
-#include "worker/soaking.hpp"
+#include "worker/team_subject.hpp"
 #include "worker/window.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <string>
 #include <utility>
 
 namespace assay::measure {
 namespace {
+
+// --- calibration ---------------------------------------------------------------------------------
+
+// Before the window: how many calls make a batch, and when is the machine warm?
+
+struct Calibration {
+    std::uint64_t calls = 1;     ///< in a batch
+    double seconds_per_call = 0; ///< about
+};
+
+// A run() whose 10^12 calls take no time that the clock can show does nothing.
+constexpr std::uint64_t most_calls = 1'000'000'000'000;
+
+std::uint64_t call_limit(const Subject& subject) {
+    if (subject.single_call) return 1;
+    if (subject.rewinds && subject.safe_calls > 0) return std::min(subject.safe_calls, most_calls);
+    return most_calls;
+}
+
+/// Calls that would have taken `length` seconds, judged by a batch of `calls`.
+std::uint64_t scaled(std::uint64_t calls, double seconds, double length, std::uint64_t limit) {
+    const double wanted = std::ceil(static_cast<double>(calls) * length / seconds);
+    if (!(wanted < static_cast<double>(limit))) return limit;
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted));
+}
+
+/// Rate and core clock of the last three stretches.
+class Steadiness {
+public:
+    Steadiness(double tolerance, const Hooks& hooks) : tolerance_{tolerance}, hooks_{hooks} {}
+
+    void add(double seconds_per_call) {
+        const std::size_t slot = count_++ % stretches;
+        rates_[slot] = seconds_per_call;
+        clocks_[slot] = hooks_.core_clock_hz ? hooks_.core_clock_hz() : 0;
+    }
+    bool steady() const {
+        return count_ >= stretches && within(rates_, tolerance_) &&
+               (!hooks_.core_clock_hz || within(clocks_, clock_tolerance));
+    }
+
+private:
+    static constexpr std::size_t stretches =
+        3; // two differences: a ramp is seen, an accident is not
+    // The measured core clock repeats to a few tenths of a percent; a step of turbo is 25 to 100 MHz,
+    // one to three percent.
+    static constexpr double clock_tolerance = 0.01;
+
+    static bool within(const std::array<double, stretches>& values, double tolerance) {
+        const auto [low, high] = std::ranges::minmax_element(values);
+        return *high - *low <= tolerance * *high;
+    }
+
+    double tolerance_;
+    const Hooks& hooks_;
+    std::array<double, stretches> rates_{};
+    std::array<double, stretches> clocks_{};
+    std::size_t count_ = 0;
+};
+
+/// Runs batches of `calls` until steady; the seconds per call of the last stretch. Rank 0 watches the
+/// clock and ends stretches, so that all ranks find the same rate.
+Result<double> run_until_steady(TeamSubject& team, std::uint64_t calls, const Protocol& protocol,
+                                Clock& clock, const Hooks& hooks, Pulse& pulse) {
+    enum Verdict : std::uint8_t { go_on, stretch_ends, warm };
+    // A twentieth: 25 ms by default, some ten batches, and steadiness shows after 75 ms at best.
+    const double stretch_length = protocol.warmup_seconds / 20;
+    const double longest = std::max(protocol.warmup_seconds, protocol.load_seconds);
+    const double begin = clock.now();
+    double stretch_begin = begin;
+    double measured = 0; // seconds in this stretch
+    double batches = 0;
+    Steadiness steadiness{protocol.target, hooks};
+    for (;;) {
+        Result<double> seconds = team.run(calls);
+        if (!seconds) return seconds;
+        measured += *seconds;
+        ++batches;
+        const double rate = measured / batches / static_cast<double>(calls);
+        const double now = clock.now();
+        Verdict verdict = go_on;
+        if (team.is_root() && now - stretch_begin >= stretch_length) {
+            steadiness.add(rate);
+            verdict = steadiness.steady() ? warm : stretch_ends;
+        }
+        if (now - begin >= longest) verdict = warm;
+        if (verdict == warm && now - begin < protocol.load_seconds) verdict = stretch_ends;
+        const std::uint64_t agreed = team.from_root(verdict);
+        if (agreed == warm) return rate;
+        if (agreed == stretch_ends) {
+            stretch_begin = now;
+            measured = batches = 0;
+        }
+        pulse.beat("warming up");
+    }
+}
+
+/// The length that batches aim at, in seconds: at least the floor and so many times the cost of the
+/// clock that its reads are negligible, and long enough that some 400 of them fill the shortest
+/// window, which leaves the interval enough batches and Google Benchmark few to manage.
+double batch_length(const Protocol& protocol, Clock& clock) {
+    constexpr double batches_wanted = 400; // twice the batches that are asked for before a look
+    return std::max({protocol.batch_floor, protocol.clock_factor * clock.read_cost(),
+                     protocol.min_seconds / batches_wanted});
+}
+
+/// The number of calls that makes a batch of about `length` seconds, found by trying, from `start` up
+/// or down. One call if the subject needs single calls, and never more than one rewind allows.
+Result<Calibration> calibrate(TeamSubject& team, double length, std::uint64_t start) {
+    const std::uint64_t limit = call_limit(team.subject());
+    std::uint64_t calls = std::clamp<std::uint64_t>(start, 1, limit);
+    for (;;) {
+        ASSAY_TRY(const double seconds, team.run(calls));
+        const std::uint64_t next = scaled(calls, seconds, length, limit);
+        // From half the length on, the rate is known well enough to set the number by it.
+        if (seconds >= length / 2 || next == calls || calls == limit) {
+            if (seconds == 0 && calls == most_calls)
+                return fail(fmt::format("the clock did not advance during {} calls", calls),
+                            Fault::benchmark);
+            return Calibration{.calls = next,
+                               .seconds_per_call = seconds / static_cast<double>(calls)};
+        }
+        // At most tenfold: the first calls are cold, or too short for the clock to tell.
+        calls = std::clamp(next, std::min(2 * calls, limit), std::min(10 * calls, limit));
+    }
+}
+
+/// Calibrates, runs until rate and core clock have been steady for three stretches or the time for
+/// warming up is spent, at least for load_seconds, and calibrates again with the warm rate.
+Result<Calibration> warm_up(TeamSubject& team, const Protocol& protocol, Clock& clock,
+                            const Hooks& hooks, Pulse& pulse) {
+    const double length = batch_length(protocol, clock);
+    Result<Calibration> cold = calibrate(team, length, 1);
+    if (!cold) return cold;
+    ASSAY_TRY(const double rate,
+              run_until_steady(team, cold->calls, protocol, clock, hooks, pulse));
+    // Nothing to calibrate, and the call may be long.
+    if (call_limit(team.subject()) == 1 || rate >= length)
+        return Calibration{.calls = 1, .seconds_per_call = rate};
+    return calibrate(team, length, cold->calls);
+}
+
+// --- checks --------------------------------------------------------------------------------------
+
+// The checks before and after the timed window.
+
+/// Run once, verify. Not passed: `detail` says what was wrong.
+Result<record::Verification> check_result(TeamSubject& team) {
+    ASSAY_TRY(team.run(1));
+    return team.verify();
+}
+
+/// After the result was made wrong on purpose.
+Result<record::Verification> expect_objection(TeamSubject& team, record::Verification sound,
+                                              const char* otherwise) {
+    ASSAY_TRY(const bool objects, team.verify_objects());
+    if (!objects) {
+        sound.passed = false;
+        sound.error.reset(); // the error of the sound result says nothing about the wrong one
+        sound.detail = otherwise;
+    }
+    return sound;
+}
+
+/// Injects an error into the result: verify() must reject it. `sound`: the verification of the correct result.
+Result<record::Verification> check_notices(TeamSubject& team, record::Verification sound) {
+    ASSAY_TRY(team.spoil());
+    // Every batch rewinds before it runs, so nothing of the spoiled or poisoned state is measured.
+    return expect_objection(team, std::move(sound), "verify() did not detect the injected error");
+}
+
+/// Runs once more and poisons the output: verify() must reject it, or else a run() that does nothing would pass.
+Result<record::Verification> check_poison(TeamSubject& team, record::Verification sound) {
+    ASSAY_TRY(team.run(1));
+    ASSAY_TRY(team.poison());
+    return expect_objection(
+        team, std::move(sound),
+        "poison() left the result as it was: a run() that does nothing would pass");
+}
+
+/// Poisons the whole output, runs the timed code once more and verifies: an accepted result was computed by
+/// that run and is no leftover. The run is an extra batch after the window, of as many calls as those
+/// in it (one if the subject rewinds), and its time is discarded: poisoning moves data in and
+/// out of the caches, and which batch is the last of the window is only known afterwards. Poison
+/// comes before rewind, which restores inputs that share memory with the output.
+Result<record::Verification> check_after(TeamSubject& team, std::uint64_t calls) {
+    ASSAY_TRY(team.poison());
+    const std::uint64_t checked_calls = team.subject().rewinds ? 1 : calls;
+    ASSAY_TRY(team.run(checked_calls));
+    return team.verify();
+}
+
+/// Why a check did not pass, in words: "error 3 exceeds the bound 1e-9".
+std::string describe(const record::Verification& verification) {
+    std::string text = verification.detail;
+    if (verification.error && verification.bound) {
+        if (!text.empty()) text += "; ";
+        text += fmt::format("error {:.3g} against a bound of {:.3g}", *verification.error,
+                            *verification.bound);
+    }
+    return text.empty() ? "verify() rejected the result" : text;
+}
+
+// --- soaking -------------------------------------------------------------------------------------
+
+// The window of a soak: one call after the other for a while, and every result looked at. Working and idling may
+// alternate, by the clock of the machine, so that all siblings step at the same time.
+
+/// A call of the window took so long.
+using Take = std::function<void(double seconds)>;
+
+/// Of the time, at most, for the check of a benchmark without a digest.
+constexpr double check_share = 0.2;
+
+/// How long until the machine works again; 0: it works now.
+double idle_for(double now, double step) {
+    if (!(step > 0)) return 0;
+    const double within = std::fmod(now, 2 * step);
+    return within < step ? 0 : (2 * step) - within;
+}
+
+/// Until the window is over: budget_seconds of wall time, but never longer than the limit allows.
+Result<void> soak(TeamSubject& team, Comparison& comparison, const Protocol& protocol, Clock& clock,
+                  const Hooks& hooks, double latest, const Take& take) {
+    ASSAY_TRY(comparison.begin());
+    const double end = std::min(clock.now() + protocol.budget_seconds, latest);
+    const bool compares = team.subject().has_digest;
+    double check_at = 0; // the first call is checked
+    // Only the decisions of rank 0 count.
+    const auto decide = [&](bool mine) { return team.from_root(mine ? 1 : 0) != 0; };
+    do {
+        if (const double idle = idle_for(clock.now(), protocol.step_seconds);
+            idle > 0 && hooks.pause)
+            hooks.pause(idle);
+        ASSAY_TRY(const auto seconds, team.run(1));
+        comparison.count(1);
+        take(seconds);
+        ASSAY_TRY(comparison.look());
+        if (const double now = clock.now(); !compares && decide(now >= check_at)) {
+            ASSAY_TRY(const auto verification, team.verify());
+            ASSAY_TRY(comparison.judge(verification));
+            check_at = clock.now() + ((clock.now() - now) * (1 / check_share - 1));
+        }
+    } while (decide(clock.now() < end));
+    return {};
+}
+
+/// For people: what was wrong; empty if nothing was.
+std::string describe(const record::SoakVisit& found) {
+    if (found.wrong == 0) return {};
+    std::string text =
+        fmt::format("{} of {} calls computed something wrong", found.wrong, found.calls);
+    if (found.corruptions.empty()) return text;
+    const auto& first = found.corruptions.front();
+    if (first.element)
+        text += fmt::format("; first: call {}, element {} of output {}, bits {}", first.call,
+                            *first.element, first.output.value_or(0), first.bits);
+    else if (first.block)
+        text += fmt::format("; first: call {}, block {}", first.call, *first.block);
+    else
+        text += fmt::format("; first: call {}: {}", first.call, first.detail);
+    return text;
+}
+
+// -------------------------------------------------------------------------------------------------
 
 using record::ReasonCode;
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 

@@ -58,4 +58,12 @@ Result<std::string> build_id(const Module& module);
 /// The module's manifest, checked by check_manifest.
 Result<Manifest> describe(const Module& module);
 
+// --- build id ------------------------------------------------------------------------------------
+// Which build of a module is this? A rebuilt module gets another id, so that a run is not continued
+// with other code than it began with.
+
+/// The linker's build id of the loaded library that holds `address`, in hexadecimal; a hash of the
+/// bytes of `file` where it has none.
+Result<std::string> build_id(const std::filesystem::path& file, const void* address);
+
 } // namespace assay::harness

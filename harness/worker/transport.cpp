@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -69,8 +68,7 @@ LinkProof prove_links(const record::Evidence& expected, const Counts& counted,
     const auto seen = bytes_of(used, calls);
     if (!seen) return {.said = "not counted: the driver has no NVLink counters"};
     const auto words = [&](const char* limit, double bytes) {
-        return fmt::format("the NVLink counters show {} per call and device, where {} {} "
-                           "{} gone",
+        return fmt::format("the NVLink counters show {} per call and device, where {} {} {} gone",
                            record::human_bytes(*seen), limit, record::human_bytes(bytes),
                            least ? "must have" : "may have");
     };

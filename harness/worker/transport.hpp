@@ -7,7 +7,7 @@
 
 #include "machine/files.hpp"
 #include "record/model.hpp"
-#include "telemetry/links.hpp"
+#include "telemetry/device.hpp"
 
 #include <cstdint>
 #include <string>

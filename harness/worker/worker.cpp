@@ -10,8 +10,8 @@
 #include "process/listing.hpp"
 #include "process/message.hpp"
 #include "process/start.hpp"
-#include "worker/build_id.hpp"
 #include "worker/case_worker.hpp"
+#include "worker/module.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -26,7 +26,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <fstream>
 #include <functional>

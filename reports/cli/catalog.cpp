@@ -17,12 +17,6 @@
 namespace assay::report {
 namespace {
 
-std::vector<Input> inputs_of(const Options& options) {
-    std::vector<Input> inputs;
-    for (const auto& path : options.catalog) inputs.push_back({.label = "", .file = path});
-    return inputs;
-}
-
 /// Files to look at are laid over the catalogue, after those of --catalog.
 Result<ExitCode> lint_catalog(const Options& options) {
     auto over = options.catalog;
@@ -48,12 +42,7 @@ Result<ExitCode> lint_catalog(const Options& options) {
             lint_unreadable(options.inputs.empty() ? std::string{} : options.inputs.front(),
                             hardware.error().message)};
     }
-    auto inputs = inputs_of(options);
-    for (const auto& path : options.inputs) inputs.push_back({.label = "", .file = path});
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(linted)}; },
-                          .json = [&] { return to_json(linted); },
-                          .csv = {}};
-    ASSAY_TRY(deliver(options, outputs, inputs));
+    ASSAY_TRY(deliver(options, outputs_of(linted), inputs_of(over)));
     if (!hardware) return ExitCode::usage;
     return any_serious(linted) ? ExitCode::failed : ExitCode::done;
 }
@@ -65,8 +54,7 @@ Result<ExitCode> show_catalog(const Options& options) {
         if (options.kind == fmt::format("{}s", to_string(one))) kind = one;
     std::vector<datasheet::CatalogEntry> entries;
     for (const auto& name : options.inputs) {
-        ASSAY_TRY(auto entry, datasheet::entry_named(hardware, name, kind));
-        entries.push_back(entry);
+        ASSAY_TRY(entries.emplace_back(), datasheet::entry_named(hardware, name, kind));
     }
     const bool is_list = options.inputs.empty();
     if (is_list) entries = datasheet::entries_of(hardware, kind);
@@ -75,7 +63,7 @@ Result<ExitCode> show_catalog(const Options& options) {
             [&] { return std::vector{is_list ? list_document(entries) : make_document(entries)}; },
         .json = [&] { return to_json(entries); },
         .csv = {}};
-    ASSAY_TRY(deliver(options, outputs, inputs_of(options)));
+    ASSAY_TRY(deliver(options, outputs, inputs_of(options.catalog)));
     return ExitCode::done;
 }
 

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/command_line.hpp"
 #include "base/text.hpp"
 #include "offer_options.hpp"
 #include "options.hpp"
@@ -18,30 +19,23 @@ namespace assay::report {
 
 void add_limits(auto& verb, Options& o) {
     auto& l = o.limits;
-    verb.add_option("action", l.action,
-                    "lint: are files of limits right? show: which are in force, for a run's "
-                    "machine? derive: limits from a fleet's runs")
-        ->type_name("lint|show|derive")
+    add_value(verb, "action", l.action, "lint|show|derive",
+              "lint: are files of limits right? show: which are in force, for a run's machine? "
+              "derive: limits from a fleet's runs")
         ->required();
-    verb.add_option("inputs", o.inputs,
-                    "Of lint and show: files of limits, or names of installed ones (spec), the "
-                    "later ones on top; of show a run beside them. Of derive: runs")
-        ->type_name("FILE|RUN")
+    add_value(verb, "inputs", o.inputs, "FILE|RUN",
+              "Of lint and show: files of limits, or names of installed ones (spec), the later "
+              "ones on top; of show a run beside them. Of derive: runs")
         ->required();
     verb.add_option("--runs", l.runs, "Of lint: runs whose machines and cases limits may be for")
         ->type_name("PATH");
-    verb.add_option("--by", l.by, "Of derive: what makes a type of machine")
-        ->type_name("instance|cpu|device")
-        ->capture_default_str();
-    verb.add_option("--filter", l.filter, "Of derive: only these: KEY=A|B, KEY!=A; several: all")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
+    add_default(verb, "--by", l.by, "instance|cpu|device",
+                "Of derive: what makes a type of machine");
+    add_many(verb, "--filter", l.filter, "KEY=VALUE",
+             "Of derive: only these: KEY=A|B, KEY!=A; several: all");
     verb.add_option("--out", o.out, "Of derive: the file to write; required")->type_name("FILE");
-    verb.add_option("--author", l.author, "Of derive: who answers for the limits")
-        ->type_name("NAME");
-    verb.add_option("--valid", l.valid, "Of derive: how long they hold, in days")
-        ->type_name("DAYS")
-        ->capture_default_str();
+    add_value(verb, "--author", l.author, "NAME", "Of derive: who answers for the limits");
+    add_default(verb, "--valid", l.valid, "DAYS", "Of derive: how long they hold, in days");
 }
 
 inline std::string fault_of_limits(Options& o) {
@@ -58,16 +52,13 @@ inline std::string fault_of_limits(Options& o) {
 }
 
 void add_catalog(auto& verb, Options& o) {
-    verb.add_option("action", o.catalog_action,
-                    "show: entries side by side, or the list of all. lint: are these files right?")
-        ->type_name("show|lint")
+    add_value(verb, "action", o.catalog_action, "show|lint",
+              "show: entries side by side, or the list of all. lint: are these files right?")
         ->required();
-    verb.add_option("inputs", o.inputs,
-                    "Of show: instances, processors or accelerators, by id, name or a short name. "
-                    "Of lint: files to look at, the installed ones where there are none")
-        ->type_name("NAME|FILE");
-    verb.add_option("--kind", o.kind, "Of show: only these")
-        ->type_name("instances|processors|accelerators");
+    add_value(verb, "inputs", o.inputs, "NAME|FILE",
+              "Of show: instances, processors or accelerators, by id, name or a short name. Of "
+              "lint: files to look at, the installed ones where there are none");
+    add_value(verb, "--kind", o.kind, "instances|processors|accelerators", "Of show: only these");
     add_catalog_files(verb, o);
 }
 
@@ -84,30 +75,22 @@ inline std::string fault_of_catalog(const Options& o) {
 
 void add_fleet(auto& verb, Options& o) {
     auto& f = o.fleet;
-    verb.add_option("inputs", o.inputs,
-                    "Folders that nodes wrote to (every run below), result files, globs")
-        ->type_name("PATH")
+    add_value(verb, "inputs", o.inputs, "PATH",
+              "Folders that nodes wrote to (every run below), result files, globs")
         ->required();
-    verb.add_option("--expect", f.expect,
-                    "The nodes that there are: a file with a name or node[01-40] in each line, or "
-                    "these themselves")
-        ->type_name("FILE|NODES");
-    verb.add_option("--since", o.since,
-                    "The sweep: runs from this day on; a week before the newest otherwise. What "
-                    "was before is last time")
-        ->type_name("YYYY-MM-DD");
-    verb.add_option("--by", f.how.by,
-                    "What makes nodes of one type: instance (or the processor where there is "
-                    "none), cpu, tag.KEY")
-        ->type_name("KEY")
-        ->capture_default_str();
-    verb.add_option("--filter", f.how.filter, "Only these: KEY=A|B, KEY!=A; several: all")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-    verb.add_option("--fail-on", o.fail_on, "End with 1 where a node is slow or wrong")
-        ->type_name("slow");
-    verb.add_option("--csv", o.csv, "Write a row for each node and benchmark; - is stdout")
-        ->type_name("FILE");
+    add_value(verb, "--expect", f.expect, "FILE|NODES",
+              "The nodes that there are: a file with a name or node[01-40] in each line, or these "
+              "themselves");
+    add_value(verb, "--since", o.since, "YYYY-MM-DD",
+              "The sweep: runs from this day on; a week before the newest otherwise. What was "
+              "before is last time");
+    add_default(verb, "--by", f.how.by, "KEY",
+                "What makes nodes of one type: instance (or the processor where there is none), "
+                "cpu, tag.KEY");
+    add_many(verb, "--filter", f.how.filter, "KEY=VALUE",
+             "Only these: KEY=A|B, KEY!=A; several: all");
+    add_value(verb, "--fail-on", o.fail_on, "slow", "End with 1 where a node is slow or wrong");
+    add_value(verb, "--csv", o.csv, "FILE", "Write a row for each node and benchmark; - is stdout");
 }
 
 } // namespace assay::report

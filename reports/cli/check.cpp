@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/dates.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/judge.hpp"
-#include "exchange/judgement_data.hpp"
+#include "exchange/data.hpp"
 #include "exchange/plugin.hpp"
 #include "files.hpp"
-#include "fleet/data.hpp"
 #include "fleet/document.hpp"
 #include "fleet/fleet.hpp"
-#include "judge/document.hpp"
 #include "judge/judge.hpp"
 #include "judge/words.hpp"
-#include "store/own_runs.hpp"
+#include "store/find.hpp"
 #include "verbs.hpp"
 
 #include <fmt/core.h>
@@ -85,13 +82,8 @@ Result<FleetOptions> fleet_options(const Options& options, std::vector<Input>& i
         if (is_file) inputs.push_back({.label = "", .file = expect});
         how.expected = std::move(*nodes);
     }
-    if (!options.since.empty()) {
-        const auto since = seconds_of_date(options.since);
-        if (!since)
-            return fail(
-                fmt::format("--since \"{}\" is no date; one is 2026-01-31", plain(options.since)));
-        how.since = since;
-    }
+    ASSAY_TRY(const auto since, since_of(options));
+    if (since) how.since = since;
     return how;
 }
 

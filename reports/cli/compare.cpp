@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "compare/document.hpp"
+#include "compare/comparison.hpp"
 #include "compare/words.hpp"
-#include "exchange/comparison_data.hpp"
+#include "exchange/data.hpp"
 #include "files.hpp"
 #include "store/collection.hpp"
 #include "store/input.hpp"
@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <system_error>
 #include <vector>
 
 namespace assay::report {
@@ -88,10 +87,7 @@ Result<ExitCode> compare_runs(const Options& options) {
     auto how = options.comparing;
     if (options.correction == "holm") how.correction = Correction::family_wise;
     ASSAY_TRY(const auto comparison, compare(collection, how));
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(comparison)}; },
-                          .json = [&] { return to_json(comparison); },
-                          .csv = [&] { return to_csv(comparison); }};
-    ASSAY_TRY(deliver(options, outputs, inputs_of(comparison)));
+    ASSAY_TRY(deliver(options, outputs_of(comparison), inputs_of(comparison)));
     return code_of(comparison, options);
 }
 

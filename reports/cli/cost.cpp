@@ -37,8 +37,7 @@ Result<CostOptions> cost_options(const Options& options, const datasheet::Hardwa
                     .runs = runs,
                     .hardware = &hardware};
     for (const auto& text : words.work) {
-        ASSAY_TRY(auto work, parse_work(text));
-        how.work.push_back(std::move(work));
+        ASSAY_TRY(how.work.emplace_back(), parse_work(text));
     }
     return how;
 }
@@ -47,23 +46,13 @@ Result<ExitCode> cost(const Options& options) {
     ASSAY_TRY(const auto offers, offers_of(options.inputs, options.offers.defaults));
     const auto& words = options.costing;
     ASSAY_TRY(const auto hardware, datasheet::read_hardware(options.catalog));
-    std::optional<Collection> runs;
-    if (!options.offers.results.empty()) {
-        auto collecting = options.collecting;
-        collecting.metrics = {"primary", "energy", "time"};
-        collecting.metrics_may_be_missing = true;
-        ASSAY_TRY(auto collected, collect(options.offers.results, collecting));
-        runs = std::move(collected);
-    }
+    auto collecting = options.collecting;
+    collecting.metrics = {"primary", "energy", "time"};
+    collecting.metrics_may_be_missing = true;
+    ASSAY_TRY(const auto runs, collect_any(options.offers.results, collecting));
     ASSAY_TRY(const auto how, cost_options(options, hardware, runs ? &*runs : nullptr));
     ASSAY_TRY(const auto costs, costs_of(offers, how));
-    std::vector<Input> inputs;
-    for (const auto& path : options.inputs) inputs.push_back({.label = "", .file = path});
-    const Outputs outputs{
-        .documents = [&] { return std::vector{make_document(costs, words.explain)}; },
-        .json = [&] { return to_json(costs); },
-        .csv = {}};
-    ASSAY_TRY(deliver(options, outputs, inputs));
+    ASSAY_TRY(deliver(options, outputs_of(costs, words.explain), inputs_of(options.inputs)));
     const bool any = std::ranges::any_of(
         costs, [](const auto& cost) { return cost.lines.of("month").has_value(); });
     return any ? ExitCode::done : ExitCode::inconclusive;
@@ -75,15 +64,10 @@ Result<ExitCode> capacity(const Options& options) {
     ASSAY_TRY(const auto hardware, datasheet::read_hardware(options.catalog));
     std::vector<datasheet::CatalogEntry> only;
     for (const auto& name : options.inputs) {
-        ASSAY_TRY(const auto entry, datasheet::entry_named(hardware, name));
-        only.push_back(entry);
+        ASSAY_TRY(only.emplace_back(), datasheet::entry_named(hardware, name));
     }
     ASSAY_TRY(const auto found, capacity_of(given, words.training, hardware, only));
-    const Outputs outputs{
-        .documents = [&] { return std::vector{make_document(found, words.explain)}; },
-        .json = [&] { return to_json(found); },
-        .csv = {}};
-    ASSAY_TRY(deliver(options, outputs, {}));
+    ASSAY_TRY(deliver(options, outputs_of(found, words.explain), {}));
     return found.lines.of("device_bytes") ? ExitCode::done : ExitCode::inconclusive;
 }
 

@@ -2,9 +2,8 @@
 
 #include "compare/diff.hpp"
 
-#include "compare/diff_document.hpp"
 #include "document/text.hpp"
-#include "exchange/diff_data.hpp"
+#include "exchange/data.hpp"
 #include "files.hpp"
 #include "store/collection.hpp"
 #include "store/input.hpp"
@@ -13,7 +12,6 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -51,10 +49,7 @@ Result<ExitCode> diff_nodes(const Options& options) {
     ASSAY_TRY(auto b, side_of(inputs[1], "B"));
     auto diff = diff_machines(std::move(a), std::move(b));
     ASSAY_TRY(compare_values(options, inputs, diff));
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(diff)}; },
-                          .json = [&] { return to_json(diff); },
-                          .csv = {}};
-    ASSAY_TRY(deliver(options, outputs, inputs));
+    ASSAY_TRY(deliver(options, outputs_of(diff), inputs));
     const bool differs = !diff.differences.empty() || !diff.values.empty();
     return options.fail_on == "difference" && differs ? ExitCode::failed : ExitCode::done;
 }

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/command_line.hpp"
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -14,34 +15,28 @@
 namespace assay::report {
 
 void add_limits_by_name(auto& verb, Options& o) {
-    verb.add_option("--limits", o.checking.limits,
-                    "What a good node must reach: a file, or the name of an installed one; a later "
-                    "one adds to the earlier ones and replaces limits of the same id [spec]")
-        ->type_name("FILE|NAME")
-        ->allow_extra_args(false);
+    add_many(verb, "--limits", o.checking.limits, "FILE|NAME",
+             "What a good node must reach: a file, or the name of an installed one; a later one "
+             "adds to the earlier ones and replaces limits of the same id [spec]");
 }
 
 /// Of export.
 void add_bundle(auto& verb, Options& o) {
     auto& e = o.evidence;
-    verb.add_option("--bundle", e.bundle,
-                    "Make a folder of evidence that `assay verify` checks: results, limits, "
-                    "verdict, logs, digests")
-        ->type_name("FOLDER");
+    add_value(verb, "--bundle", e.bundle, "FOLDER",
+              "Make a folder of evidence that `assay verify` checks: results, limits, verdict, "
+              "logs, digests");
     add_limits_by_name(verb, o);
-    verb.add_option("--sign", e.key,
-                    "Sign it with this key, by ssh-keygen; a public one where an agent has the "
-                    "private one")
-        ->type_name("KEY");
+    add_value(
+        verb, "--sign", e.key, "KEY",
+        "Sign it with this key, by ssh-keygen; a public one where an agent has the private one");
     verb.add_flag("--serials", e.serials, "Serial numbers in clear may be in the bundle");
 }
 
 /// Of verify.
 void add_signers(auto& verb, Options& o) {
-    verb.add_option("--signers", o.evidence.signers,
-                    "Of a bundle: whose signatures count, as a file of allowed signers of "
-                    "ssh-keygen")
-        ->type_name("FILE");
+    add_value(verb, "--signers", o.evidence.signers, "FILE",
+              "Of a bundle: whose signatures count, as a file of allowed signers of ssh-keygen");
 }
 
 inline std::string fault_of_bundle(const Options& o) {

@@ -4,16 +4,13 @@
 
 #include "base/file.hpp"
 #include "document/language.hpp"
-#include "write/html.hpp"
-#include "write/markdown.hpp"
-#include "write/pdf.hpp"
-#include "write/terminal.hpp"
-#include "write/workbook.hpp"
+#include "document/text.hpp"
+#include "write/formats.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace assay::report {
@@ -70,6 +67,21 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
     const auto terminal = terminal_style();
     const bool all = options.all_rows || !terminal.present;
     return print(write::to_terminal(documents(), terminal, all ? 0 : most_rows));
+}
+
+Result<std::optional<Collection>> collect_any(const std::vector<std::string>& paths,
+                                              const CollectOptions& options) {
+    if (paths.empty()) return std::nullopt;
+    return collect(paths, options);
+}
+
+Result<std::optional<double>> since_of(const Options& options) {
+    if (options.since.empty()) return std::nullopt;
+    const auto since = seconds_of_date(options.since);
+    if (!since)
+        return fail(
+            fmt::format("--since \"{}\" is no date; one is 2026-01-31", plain(options.since)));
+    return since;
 }
 
 Terminal terminal_style() {

@@ -9,10 +9,12 @@
 #include "base/terminal.hpp"
 #include "document/document.hpp"
 #include "options.hpp"
+#include "store/collection.hpp"
 #include "store/input.hpp"
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +36,37 @@ struct Outputs {
     bool written = false;                 ///< files of its own: the document is shown only if asked
     Produce long_json{};                  ///< in place of `json`, in parts
 };
+/// Of what has a document, JSON and perhaps CSV; `more` is what else its document takes.
+template <class Found, class... More>
+Outputs outputs_of(const Found& found, const More&... more) {
+    Outputs outputs{.documents = [&] { return std::vector{make_document(found, more...)}; },
+                    .json = [&] { return to_json(found); },
+                    .csv = {}};
+    if constexpr (requires { to_csv(found); }) outputs.csv = [&] { return to_csv(found); };
+    return outputs;
+}
 /// Writes the files that were asked for and shows the rest. None of them may be one of `inputs`.
 Result<void> deliver(const Options& options, const Outputs& outputs,
                      const std::vector<Input>& inputs);
+
+/// Paths, or what has a file, as inputs that no output may replace.
+template <class Files>
+std::vector<Input> inputs_of(const Files& files) {
+    std::vector<Input> inputs;
+    for (const auto& one : files)
+        if constexpr (requires { one.file; })
+            inputs.push_back({.label = "", .file = one.file});
+        else
+            inputs.push_back({.label = "", .file = one});
+    return inputs;
+}
+
+/// Nothing where there are no paths.
+Result<std::optional<Collection>> collect_any(const std::vector<std::string>& paths,
+                                              const CollectOptions& options);
+
+/// Seconds of --since; nothing where it was not given.
+Result<std::optional<double>> since_of(const Options& options);
 
 /// Of the terminal on stdout, as wide as is easy to read; without colour where there is none.
 Terminal terminal_style();

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -154,8 +153,7 @@ Result<void> write_run(const Planned& planned) {
 Result<ExitCode> import_files(const Options& options) {
     ImportOptions facts = options.importing;
     facts.from = value_named<Tool>(options.from);
-    ASSAY_TRY(auto parameters, parameters_of(options.parameters));
-    facts.parameters = std::move(parameters);
+    ASSAY_TRY(facts.parameters, parameters_of(options.parameters));
     // All are read before any is written: a file that cannot be read leaves nothing behind.
     std::vector<Planned> all;
     for (const auto& source : options.inputs) {

@@ -22,12 +22,6 @@
 namespace assay::report {
 namespace {
 
-std::vector<Input> inputs_of(const std::vector<std::string>& paths) {
-    std::vector<Input> inputs;
-    for (const auto& path : paths) inputs.push_back({.label = "", .file = path});
-    return inputs;
-}
-
 Result<ExitCode> lint_files(const Options& options) {
     std::vector<NamedLimits> files;
     std::vector<std::string> names;
@@ -50,12 +44,8 @@ Result<ExitCode> lint_files(const Options& options) {
     }
     ASSAY_TRY(const auto hardware, datasheet::read_hardware());
     LintOptions how{.hardware = &hardware};
-    std::optional<Collection> runs;
-    if (!options.limits.runs.empty()) {
-        ASSAY_TRY(auto collected, collect(options.limits.runs, options.collecting));
-        runs = std::move(collected);
-        how.runs = &*runs;
-    }
+    ASSAY_TRY(const auto runs, collect_any(options.limits.runs, options.collecting));
+    if (runs) how.runs = &*runs;
     std::ranges::move(lint(files, how), std::back_inserter(found));
     const Outputs outputs{
         .documents = [&] { return std::vector{make_document(found, names, limits)}; },
@@ -95,17 +85,10 @@ Result<ExitCode> show_limits(const Options& options) {
     }
     if (files.empty()) return fail("limits show takes a file of limits, and a run beside it");
     ASSAY_TRY(auto limits, layered(std::move(files)));
-    std::optional<Collection> collection;
-    if (!runs.empty()) {
-        ASSAY_TRY(auto collected, collect(runs, options.collecting));
-        collection = std::move(collected);
-    }
+    ASSAY_TRY(const auto collection, collect_any(runs, options.collecting));
     ASSAY_TRY(const auto found,
               effective(limits, collection ? &*collection : nullptr, seconds_now()));
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(found)}; },
-                          .json = [&] { return to_json(found); },
-                          .csv = {}};
-    ASSAY_TRY(deliver(options, outputs, inputs_of(names)));
+    ASSAY_TRY(deliver(options, outputs_of(found), inputs_of(names)));
     return ExitCode::done;
 }
 
@@ -117,15 +100,11 @@ Result<ExitCode> derive_limits(const Options& options) {
                                                       .name = options.out.stem().string(),
                                                       .author = asked.author,
                                                       .valid_days = asked.valid_days}));
-    std::vector<Input> inputs;
-    for (const auto& run : collection.runs) inputs.push_back({.label = "", .file = run.file});
+    const auto inputs = inputs_of(collection.runs);
     ASSAY_TRY(check_output(options.out, inputs));
     ASSAY_TRY(write(options.out, json::to_text(to_json(derived.file))));
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(derived)}; },
-                          .json = [&] { return to_json(derived); },
-                          .csv = {}};
     if (options.out == "-") return ExitCode::done;
-    ASSAY_TRY(deliver(options, outputs, inputs));
+    ASSAY_TRY(deliver(options, outputs_of(derived), inputs));
     return ExitCode::done;
 }
 

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/command_line.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "options.hpp"
@@ -19,60 +20,48 @@ namespace assay::report {
 /// Of every verb that reads offers. `results`: runs are no inputs.
 void add_pricing(auto& verb, Options& o, bool results = true) {
     auto& w = o.offers;
-    verb.add_option("--currency", w.currency,
-                    "Show costs in this one, by the rates of the files; as quoted otherwise")
-        ->type_name("USD");
-    verb.add_option("--max-age", w.max_age,
-                    "Prices and exchange rates older than this are not counted with")
-        ->type_name("DAYS")
-        ->capture_default_str();
+    add_value(verb, "--currency", w.currency, "USD",
+              "Show costs in this one, by the rates of the files; as quoted otherwise");
+    add_default(verb, "--max-age", w.max_age, "DAYS",
+                "Prices and exchange rates older than this are not counted with");
     verb.add_option("--provider", w.defaults.provider,
                     "Of tables that do not name it, such as a catalogue of SkyPilot");
     verb.add_option("--date", w.defaults.date, "On which the prices of such a table were read")
         ->type_name("YYYY-MM-DD");
     if (results)
-        verb.add_option("--results", w.results, "Runs on the machines that are offered")
-            ->type_name("PATH");
+        add_value(verb, "--results", w.results, "PATH", "Runs on the machines that are offered");
 }
 
 /// Of costs for any work.
 void add_use(auto& verb, Options& o) {
     auto& c = o.costing;
     verb.add_option("--nodes", c.nodes, "As many as each offer has otherwise")->type_name("N");
-    verb.add_option("--term", c.term, "Time that is looked at: 18mo, 3y")
-        ->type_name("TIME")
-        ->capture_default_str();
+    add_default(verb, "--term", c.term, "TIME", "Time that is looked at: 18mo, 3y");
 }
 
 /// Of every verb that looks into the catalogue.
 void add_catalog_files(auto& verb, Options& o) {
-    verb.add_option("--catalog", o.catalog,
-                    "A file laid over the catalogue of hardware, as in share/assay/hardware: it "
-                    "replaces figures of entries with the same id, and adds entries")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+    add_many(verb, "--catalog", o.catalog, "FILE",
+             "A file laid over the catalogue of hardware, as in share/assay/hardware: it replaces "
+             "figures of entries with the same id, and adds entries");
 }
 
 /// Of cost and capacity.
 void add_settings(auto& verb, Options& o) {
-    verb.add_option("--set", o.costing.settings,
-                    "An input that is not known otherwise; a wrong name lists them all")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
+    add_many(verb, "--set", o.costing.settings, "NAME=VALUE",
+             "An input that is not known otherwise; a wrong name lists them all");
     add_catalog_files(verb, o);
     verb.add_flag("--explain", o.costing.explain, "Every figure with its formula and inputs");
 }
 
 void add_offers(auto& verb, Options& o) {
-    verb.add_option("action", o.offers.action,
-                    "init: a file to begin with. lint: are these offers right? show: what they "
-                    "cost an hour")
-        ->type_name("init|lint|show")
+    add_value(
+        verb, "action", o.offers.action, "init|lint|show",
+        "init: a file to begin with. lint: are these offers right? show: what they cost an hour")
         ->required();
-    verb.add_option("inputs", o.inputs,
-                    "Files of offers: JSON, or CSV with the same names as columns, a catalogue of "
-                    "SkyPilot, a bill by FOCUS")
-        ->type_name("FILE");
+    add_value(verb, "inputs", o.inputs, "FILE",
+              "Files of offers: JSON, or CSV with the same names as columns, a catalogue of "
+              "SkyPilot, a bill by FOCUS");
     verb.add_option("--out", o.out, "Of init: the file to write, .json or .csv")->type_name("FILE");
     add_catalog_files(verb, o);
     add_pricing(verb, o);
@@ -81,12 +70,9 @@ void add_offers(auto& verb, Options& o) {
 void add_cost(auto& verb, Options& o) {
     auto& c = o.costing;
     verb.add_option("inputs", o.inputs, "Files of offers")->type_name("FILE")->required();
-    verb.add_option(
-            "--work", c.work,
-            "What a job does: the series that measures it, and how much of it, in the unit of "
-            "its rate: 'gemm.square* size=4096*=1e18' is 1e18 FLOP; once for each part")
-        ->type_name("NAME=AMOUNT")
-        ->allow_extra_args(false);
+    add_many(verb, "--work", c.work, "NAME=AMOUNT",
+             "What a job does: the series that measures it, and how much of it, in the unit of its "
+             "rate: 'gemm.square* size=4096*=1e18' is 1e18 FLOP; once for each part");
     add_use(verb, o);
     add_settings(verb, o);
     add_pricing(verb, o);
@@ -94,42 +80,33 @@ void add_cost(auto& verb, Options& o) {
 
 /// Of verbs whose inputs are runs.
 void add_offer_files(auto& verb, Options& o) {
-    verb.add_option("--offers", o.offers.files, "Files of offers; see `assay offers init`")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+    add_many(verb, "--offers", o.offers.files, "FILE", "Files of offers; see `assay offers init`");
 }
 
 /// Of report: what a run is asked, and --kind procurement.
 void add_procurement(auto& verb, Options& o) {
-    verb.add_option("--p99", o.serving.p99,
-                    "Say at which batch most queries per second are answered while the 99th "
-                    "percentile of a call stays within this time: 20ms")
-        ->type_name("TIME");
+    add_value(verb, "--p99", o.serving.p99, "TIME",
+              "Say at which batch most queries per second are answered while the 99th percentile "
+              "of a call stays within this time: 20ms");
     auto& p = o.procuring;
-    verb.add_option("--kind", p.kind,
-                    "run: what each run found. procurement: which of --offers to buy, by all runs")
-        ->type_name("run|procurement");
+    add_value(verb, "--kind", p.kind, "run|procurement",
+              "run: what each run found. procurement: which of --offers to buy, by all runs");
     add_offer_files(verb, o);
-    verb.add_option("--profile", p.profile,
-                    "The work: training, inference, hpc-md, weather, rendering, data, mixed, or "
-                    "one of --profile-file")
-        ->type_name("NAME")
-        ->capture_default_str();
-    verb.add_option("--profile-file", p.profile_files, "More profiles, with weights of your own")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
-    verb.add_option("--published", p.published, "Figures of others, to stand beside measured ones")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+    add_default(verb, "--profile", p.profile, "NAME",
+                "The work: training, inference, hpc-md, weather, rendering, data, mixed, or one of "
+                "--profile-file");
+    add_many(verb, "--profile-file", p.profile_files, "FILE",
+             "More profiles, with weights of your own");
+    add_many(verb, "--published", p.published, "FILE",
+             "Figures of others, to stand beside measured ones");
     add_use(verb, o);
     add_settings(verb, o);
     add_pricing(verb, o, false);
 }
 
 void add_capacity(auto& verb, Options& o) {
-    verb.add_option("names", o.inputs,
-                    "Only these accelerators and instances, by id, name or a short name")
-        ->type_name("NAME");
+    add_value(verb, "names", o.inputs, "NAME",
+              "Only these accelerators and instances, by id, name or a short name");
     verb.add_flag("--train", o.costing.training,
                   "To train it: gradients, optimiser and activations; to serve it otherwise");
     add_settings(verb, o);

@@ -17,12 +17,6 @@
 namespace assay::report {
 namespace {
 
-std::vector<Input> inputs_of(const Options& options) {
-    std::vector<Input> inputs;
-    for (const auto& path : options.inputs) inputs.push_back({.label = "", .file = path});
-    return inputs;
-}
-
 Result<ExitCode> start_file(const Options& options) {
     const std::filesystem::path out = options.out.empty() ? "-" : options.out;
     std::error_code ignored;
@@ -39,11 +33,7 @@ Result<ExitCode> start_file(const Options& options) {
 Result<ExitCode> lint_offers(const Options& options) {
     const auto terms = terms_of(options.offers);
     ASSAY_TRY(const auto hardware, datasheet::read_hardware(options.catalog));
-    std::optional<Collection> runs;
-    if (!options.offers.results.empty()) {
-        ASSAY_TRY(auto collected, collect(options.offers.results, options.collecting));
-        runs = std::move(collected);
-    }
+    ASSAY_TRY(const auto runs, collect_any(options.offers.results, options.collecting));
     std::vector<LintedOffers> files;
     bool unreadable = false;
     for (const auto& path : options.inputs) {
@@ -53,10 +43,7 @@ Result<ExitCode> lint_offers(const Options& options) {
                          .offers = read.offers.offers.size(),
                          .findings = lint(read, terms, runs ? &*runs : nullptr, &hardware)});
     }
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(files)}; },
-                          .json = [&] { return to_json(files); },
-                          .csv = {}};
-    ASSAY_TRY(deliver(options, outputs, inputs_of(options)));
+    ASSAY_TRY(deliver(options, outputs_of(files), inputs_of(options.inputs)));
     if (unreadable) return ExitCode::usage;
     return any_serious(files) ? ExitCode::failed : ExitCode::done;
 }
@@ -67,7 +54,7 @@ Result<ExitCode> show_offers(const Options& options) {
     const Outputs outputs{.documents = [&] { return std::vector{make_document(offers, terms)}; },
                           .json = [&] { return to_json(offers, terms); },
                           .csv = {}};
-    ASSAY_TRY(deliver(options, outputs, inputs_of(options)));
+    ASSAY_TRY(deliver(options, outputs, inputs_of(options.inputs)));
     return ExitCode::done;
 }
 

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 namespace assay::report {
 namespace {
@@ -37,29 +36,24 @@ void add_inputs(CLI::App& verb, Options& o) {
 }
 /// Of every verb that writes a page.
 void add_page(CLI::App& verb, Options& o) {
-    verb.add_option("--html", o.html, "Write one self-contained page; - is stdout")
-        ->type_name("FILE");
+    add_value(verb, "--html", o.html, "FILE", "Write one self-contained page; - is stdout");
     verb.add_option("--pdf", o.pdf, "Write the page as a PDF on A4; needs Chromium; - is stdout")
         ->type_name("FILE");
     verb.add_flag("--static", o.static_page, "A page without its script: no charts, no filters");
 }
 /// Of every verb that takes many runs.
 void add_metrics(CLI::App& verb, Options& o) {
-    verb.add_option("--metric", o.collecting.metrics,
-                    "These metrics of each case: time, energy, item_rate, latency.worst, ..., "
-                    "primary, all; primary otherwise")
-        ->type_name("NAME,...")
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    add_list(verb, "--metric", o.collecting.metrics, "NAME,...",
+             "These metrics of each case: time, energy, item_rate, latency.worst, ..., primary, "
+             "all; primary otherwise");
 }
 void add_texts(CLI::App& verb, Options& o) {
     verb.add_flag(
         "--all-rows", o.all_rows,
         "Show every row on a terminal, which otherwise has the 50 of a table that matter most");
     verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
-    verb.add_option("--xlsx", o.workbook,
-                    "Write a workbook: numbers to go on calculating with; - is stdout")
-        ->type_name("FILE");
+    add_value(verb, "--xlsx", o.workbook, "FILE",
+              "Write a workbook: numbers to go on calculating with; - is stdout");
 }
 /// Of verbs that make a document of many runs.
 void add_outputs(CLI::App& verb, Options& o) {
@@ -78,20 +72,15 @@ void add_verdicts(CLI::App& verb, Options& o, auto& how) {
         ->capture_default_str();
     verb.add_option("--alpha", how.alpha, "Level of the tests, over all test items")
         ->capture_default_str();
-    verb.add_option("--fail-on", o.fail_on, "End with 1 where a test item became slower")
-        ->type_name("worse");
+    add_value(verb, "--fail-on", o.fail_on, "worse", "End with 1 where a test item became slower");
 }
 void add_compare(CLI::App& verb, Options& o) {
-    verb.add_option("inputs", o.inputs,
-                    "Result files, folders (every run below), globs, each with LABEL= in front or "
-                    "not; equal labels make one side")
-        ->type_name("[LABEL=]PATH")
+    add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
+              "Result files, folders (every run below), globs, each with LABEL= in front or not; "
+              "equal labels make one side")
         ->required();
     const auto keys = [&](const char* name, std::vector<std::string>& list, const char* help) {
-        verb.add_option(name, list, help)
-            ->type_name("KEY,...")
-            ->delimiter(',')
-            ->allow_extra_args(false);
+        add_list(verb, name, list, "KEY,...", help);
     };
     auto& c = o.comparing;
     keys("--column", c.column,
@@ -101,24 +90,19 @@ void add_compare(CLI::App& verb, Options& o) {
     keys("--across", c.across,
          "One row for every device, backend or both (a host beside a GPU); each side by its best");
     add_metrics(verb, o);
-    verb.add_option("--filter", c.filter, "Only these: KEY=A|B, KEY!=A, with * and ?; several: all")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-    verb.add_option("--baseline", c.baseline, "The side that the others are held against")
-        ->type_name("LABEL");
+    add_many(verb, "--filter", c.filter, "KEY=VALUE",
+             "Only these: KEY=A|B, KEY!=A, with * and ?; several: all");
+    add_value(verb, "--baseline", c.baseline, "LABEL", "The side that the others are held against");
     add_verdicts(verb, o, c);
-    verb.add_option("--correction", o.correction,
-                    "For many tests: bh (false discoveries; default) or holm (stricter)")
-        ->type_name("bh|holm");
+    add_value(verb, "--correction", o.correction, "bh|holm",
+              "For many tests: bh (false discoveries; default) or holm (stricter)");
     add_outputs(verb, o);
-    verb.add_option("--csv", o.csv, "Write a row for each series and side; - is stdout")
-        ->type_name("FILE");
+    add_value(verb, "--csv", o.csv, "FILE", "Write a row for each series and side; - is stdout");
 }
 void add_diff(CLI::App& verb, Options& o) {
-    verb.add_option("inputs", o.inputs,
-                    "A, the node that is known to be good, then B: result files or folders (the "
-                    "newest run below), each with LABEL= in front or not")
-        ->type_name("[LABEL=]PATH")
+    add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
+              "A, the node that is known to be good, then B: result files or folders (the newest "
+              "run below), each with LABEL= in front or not")
         ->required();
     verb.add_flag("--this-machine", o.this_machine,
                   "B is this machine as it is set now, without measuring (with `assay diff`)");
@@ -128,76 +112,54 @@ void add_diff(CLI::App& verb, Options& o) {
     add_texts(verb, o);
 }
 void add_history(CLI::App& verb, Options& o) {
-    verb.add_option("inputs", o.inputs,
-                    "Folders (every run below), result files, globs, each with LABEL= in front or "
-                    "not")
-        ->type_name("[LABEL=]PATH")
+    add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
+              "Folders (every run below), result files, globs, each with LABEL= in front or not")
         ->required();
-    verb.add_option(
-            "--by", o.history.group,
-            "What makes a group: instance (default), cpu, machine, label, campaign, tag.KEY")
-        ->type_name("KEY");
+    add_value(verb, "--by", o.history.group, "KEY",
+              "What makes a group: instance (default), cpu, machine, label, campaign, tag.KEY");
     add_metrics(verb, o);
-    verb.add_option("--filter", o.history.filter, "Only these: KEY=A|B, KEY!=A; several: all")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-    verb.add_option("--since", o.since,
-                    "Changes from this date on; what was measured before is what they are held "
-                    "against")
-        ->type_name("YYYY-MM-DD");
+    add_many(verb, "--filter", o.history.filter, "KEY=VALUE",
+             "Only these: KEY=A|B, KEY!=A; several: all");
+    add_value(verb, "--since", o.since, "YYYY-MM-DD",
+              "Changes from this date on; what was measured before is what they are held against");
     add_verdicts(verb, o, o.history);
     add_outputs(verb, o);
-    verb.add_option("--csv", o.csv, "Write points, quarters, change points; - is stdout")
-        ->type_name("FILE");
+    add_value(verb, "--csv", o.csv, "FILE", "Write points, quarters, change points; - is stdout");
 }
 void add_predict(CLI::App& verb, Options& o) {
     auto& p = o.predicting;
-    verb.add_option("collective", p.collective,
-                    "allreduce, allgather, reduce_scatter, broadcast, alltoall, send_receive")
-        ->type_name("COLLECTIVE")
+    add_value(verb, "collective", p.collective, "COLLECTIVE",
+              "allreduce, allgather, reduce_scatter, broadcast, alltoall, send_receive")
         ->required();
-    verb.add_option("inputs", o.inputs,
-                    "Runs that measured it: result files, folders (every run below), globs")
-        ->type_name("PATH")
+    add_value(verb, "inputs", o.inputs, "PATH",
+              "Runs that measured it: result files, folders (every run below), globs")
         ->required();
     verb.add_option("--nodes", p.nodes, "How many nodes")->type_name("N")->capture_default_str();
-    verb.add_option("--ranks-per-node,--gpus", p.ranks_per_node, "Ranks (or GPUs) on each")
-        ->type_name("N")
-        ->capture_default_str();
-    verb.add_option("--size", p.sizes, "Message sizes: 8, 64KiB, 1GiB; 1KiB,1MiB,1GiB otherwise")
-        ->type_name("SIZE,...")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    verb.add_option("--algorithm", p.algorithm,
-                    "Assume this one (between nodes, where there are several) instead of choosing "
-                    "by the data: ring, recursive_doubling, halving_doubling, binomial_tree, "
-                    "double_tree")
-        ->type_name("NAME");
-    verb.add_option("--node-bandwidth", p.node_bandwidth,
-                    "Of a node's link, for the bound: 400Gb/s, 50GB/s; as fitted otherwise")
-        ->type_name("RATE");
-    verb.add_option("--filter", p.filter, "Only these: KEY=A|B, KEY!=A; several: all")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
+    add_default(verb, "--ranks-per-node,--gpus", p.ranks_per_node, "N", "Ranks (or GPUs) on each");
+    add_list(verb, "--size", p.sizes, "SIZE,...",
+             "Message sizes: 8, 64KiB, 1GiB; 1KiB,1MiB,1GiB otherwise");
+    add_value(verb, "--algorithm", p.algorithm, "NAME",
+              "Assume this one (between nodes, where there are several) instead of choosing by the "
+              "data: ring, recursive_doubling, halving_doubling, binomial_tree, double_tree");
+    add_value(verb, "--node-bandwidth", p.node_bandwidth, "RATE",
+              "Of a node's link, for the bound: 400Gb/s, 50GB/s; as fitted otherwise");
+    add_many(verb, "--filter", p.filter, "KEY=VALUE", "Only these: KEY=A|B, KEY!=A; several: all");
     add_outputs(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each size; - is stdout")->type_name("FILE");
 }
 void add_check(CLI::App& verb, Options& o) {
     auto& c = o.checking;
-    verb.add_option(
-            "inputs", o.inputs,
-            "Result files, folders (every run below it), globs, each with LABEL= in front or "
-            "not; all runs of a machine are judged together")
-        ->type_name("[LABEL=]PATH");
+    add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
+              "Result files, folders (every run below it), globs, each with LABEL= in front or "
+              "not; all runs of a machine are judged together");
     add_limits_by_name(verb, o);
     auto* campaign = verb.add_option("--campaign", c.judging.campaign, "Only runs of this campaign")
                          ->type_name("NAME");
     verb.add_option("--machine-of", c.machine_of, "Only the machine and campaign of this run")
         ->type_name("RUN.json")
         ->excludes(campaign);
-    verb.add_option("--filter", c.judging.filter, "Only these: KEY=A|B, KEY!=A; several: all")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
+    add_many(verb, "--filter", c.judging.filter, "KEY=VALUE",
+             "Only these: KEY=A|B, KEY!=A; several: all");
     auto& levels = c.judging.levels;
     for (auto* level : {verb.add_option("--pass-level", levels.pass,
                                         "How often a node at its limit may pass, each check"),
@@ -211,12 +173,10 @@ void add_check(CLI::App& verb, Options& o) {
                     "wants them")
         ->option_text("assay|nagios|npd [assay]");
     verb.add_flag("--advisory", c.advisory, "End with 0 and say what it would have been");
-    verb.add_option("--junit", c.junit,
-                    "Write JUnit XML: a suite for each node, a test for each check; - is stdout")
-        ->type_name("FILE");
-    verb.add_option("--openmetrics", c.openmetrics,
-                    "Write the verdicts as gauges for Prometheus; - is stdout")
-        ->type_name("FILE");
+    add_value(verb, "--junit", c.junit, "FILE",
+              "Write JUnit XML: a suite for each node, a test for each check; - is stdout");
+    add_value(verb, "--openmetrics", c.openmetrics, "FILE",
+              "Write the verdicts as gauges for Prometheus; - is stdout");
     add_outputs(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each check; - is stdout")->type_name("FILE");
 }
@@ -226,18 +186,15 @@ void add_with_outputs(CLI::App& verb, Options& o) {
     add_outputs(verb, o);
 }
 void add_export(CLI::App& verb, Options& o) {
-    verb.add_option("--to", o.format,
-                    "csv, ndjson: one table, a row for each run, case and metric; openmetrics: the "
-                    "newest value of each series")
-        ->type_name("csv|ndjson|openmetrics");
+    add_value(verb, "--to", o.format, "csv|ndjson|openmetrics",
+              "csv, ndjson: one table, a row for each run, case and metric; openmetrics: the "
+              "newest value of each series");
     verb.add_flag("--columns", o.columns,
                   "Show what the columns of the table are; with --json, a JSON Schema of a line");
     verb.add_flag("--timestamps", o.timestamps, "Of openmetrics: each value with its run's time");
     verb.add_option("--out", o.out, "Write to this file instead of stdout")->type_name("FILE");
-    verb.add_option("inputs", o.inputs,
-                    "Result files, folders (every run below), globs, each with LABEL= in front or "
-                    "not")
-        ->type_name("[LABEL=]PATH");
+    add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
+              "Result files, folders (every run below), globs, each with LABEL= in front or not");
     add_bundle(verb, o);
 }
 void add_verify(CLI::App& verb, Options& o) {
@@ -246,9 +203,7 @@ void add_verify(CLI::App& verb, Options& o) {
 }
 void add_import(CLI::App& verb, Options& o) {
     verb.add_option("files", o.inputs, "Files that the tools wrote")->type_name("FILE")->required();
-    verb.add_option("--out", o.out, "Folder that the runs go to; required")
-        ->type_name("DIR")
-        ->required();
+    add_value(verb, "--out", o.out, "DIR", "Folder that the runs go to; required")->required();
     verb.add_option("--from", o.from, "The tool, where it is not to be found out from the content")
         ->type_name(
             "gbench|nvbandwidth|nccl-tests|babelstream|stream|osu|hpl|hpl-mxp|hpcg|ior|mdtest|"
@@ -265,9 +220,8 @@ void add_import(CLI::App& verb, Options& o) {
     verb.add_option("--place", facts.place, "Where it was done: host, cuda, hip");
     verb.add_option("--name", facts.name,
                     "The collective, where output of nccl-tests does not name it: all_reduce, ...");
-    verb.add_option("--parameter", o.parameters,
-                    "What else the figures depend on and the file does not say: ranks=4")
-        ->type_name("NAME=VALUE")
+    add_value(verb, "--parameter", o.parameters, "NAME=VALUE",
+              "What else the figures depend on and the file does not say: ranks=4")
         ->take_all()
         ->delimiter(',');
 }

@@ -6,14 +6,12 @@
 #include "files.hpp"
 #include "predict/document.hpp"
 #include "predict/prediction.hpp"
-#include "predict/prediction_data.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 
 #include <fmt/core.h>
 
 #include <cmath>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,12 +38,10 @@ Result<PredictOptions> what_is_asked(const Options& options) {
     out.nodes = nodes;
     out.ranks_per_node = ranks;
     if (out.nodes * out.ranks_per_node < 2)
-        return fail(
-            "one rank has nobody to exchange data with; --nodes N --ranks-per-node N say how "
-            "many there are");
+        return fail("one rank has nobody to exchange data with; --nodes N --ranks-per-node N say "
+                    "how many there are");
     for (const auto& text : asked.sizes) {
-        ASSAY_TRY(const auto bytes, parse_bytes(text));
-        out.sizes.push_back(bytes);
+        ASSAY_TRY(out.sizes.emplace_back(), parse_bytes(text));
     }
     if (!asked.algorithm.empty()) {
         out.algorithm = value_named<Algorithm>(asked.algorithm);
@@ -54,8 +50,7 @@ Result<PredictOptions> what_is_asked(const Options& options) {
                                     suggestion(asked.algorithm, all_names(Algorithm{}))));
     }
     if (!asked.node_bandwidth.empty()) {
-        ASSAY_TRY(const auto rate, parse_rate(asked.node_bandwidth));
-        out.node_bandwidth = rate;
+        ASSAY_TRY(out.node_bandwidth, parse_rate(asked.node_bandwidth));
     }
     return out;
 }
@@ -66,12 +61,7 @@ Result<ExitCode> predict(const Options& options) {
     ASSAY_TRY(const auto asked, what_is_asked(options));
     ASSAY_TRY(const auto collection, collect(options.inputs, options.collecting));
     ASSAY_TRY(const auto prediction, predict_collective(collection, asked));
-    std::vector<Input> inputs;
-    for (const auto& run : collection.runs) inputs.push_back({.label = "", .file = run.file});
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(prediction)}; },
-                          .json = [&] { return to_json(prediction); },
-                          .csv = [&] { return to_csv(prediction); }};
-    ASSAY_TRY(deliver(options, outputs, inputs));
+    ASSAY_TRY(deliver(options, outputs_of(prediction), inputs_of(collection.runs)));
     return has_prediction(prediction) ? ExitCode::done : ExitCode::inconclusive;
 }
 

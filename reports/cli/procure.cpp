@@ -6,7 +6,7 @@
 #include "base/sha256.hpp"
 #include "files.hpp"
 #include "offers/read.hpp"
-#include "procure/document.hpp"
+#include "procure/procurement.hpp"
 #include "reference/hardware.hpp"
 #include "verbs.hpp"
 
@@ -49,12 +49,7 @@ Result<ExitCode> procure(const Options& options) {
                                 .options = {.costs = std::move(costs),
                                             .least_coverage = words.least_coverage,
                                             .prior = {}}}));
-    std::vector<Input> inputs;
-    for (const auto& path : options.offers.files) inputs.push_back({.label = "", .file = path});
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(found)}; },
-                          .json = [&] { return to_json(found); },
-                          .csv = {}};
-    ASSAY_TRY(deliver(options, outputs, inputs));
+    ASSAY_TRY(deliver(options, outputs_of(found), inputs_of(options.offers.files)));
     return found.ranking.recommends() ? ExitCode::done : ExitCode::inconclusive;
 }
 

@@ -5,8 +5,6 @@
 #include "base/console.hpp"
 #include "files.hpp"
 #include "record/same_machine.hpp"
-#include "report/document.hpp"
-#include "report/json.hpp"
 #include "store/find.hpp"
 #include "store/input.hpp"
 #include "verbs.hpp"

@@ -6,17 +6,14 @@
 #include "document/text.hpp"
 #include "document/texts/compare.hpp"
 #include "document/words.hpp"
-#include "store/alike.hpp"
+#include "store/find.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <iterator>
-#include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -217,8 +214,7 @@ Result<Keys> keys_of(const Collection& collection, const CompareOptions& options
     for (const auto& [names, list] :
          {std::pair{&options.table, &keys.table}, std::pair{&options.row, &keys.row},
           std::pair{&options.column, &keys.column}}) {
-        ASSAY_TRY(auto made, make_keys(collection, *names));
-        *list = std::move(made);
+        ASSAY_TRY(*list, make_keys(collection, *names));
     }
     // A column cannot tell tables apart as well.
     std::erase_if(keys.table, [&](const Key& key) {
@@ -228,8 +224,7 @@ Result<Keys> keys_of(const Collection& collection, const CompareOptions& options
     for (const auto& key : keys.column)
         if (key.name == "metric")
             return fail("metrics are no columns: a bandwidth and a latency cannot be compared");
-    ASSAY_TRY(auto filters, make_filters(collection, options.filter));
-    keys.filters = std::move(filters);
+    ASSAY_TRY(keys.filters, make_filters(collection, options.filter));
     return keys;
 }
 

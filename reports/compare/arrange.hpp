@@ -2,7 +2,7 @@
 //
 // Which figures stand side by side? Puts every observation of a collection into a table, a row and a side.
 // A row never mixes unlike things: all of a series' identity that is not a column keeps rows apart, and
-// so do the conditions that it was measured under (store/alike.hpp).
+// so do the conditions that it was measured under (store/find.hpp).
 
 #pragma once
 

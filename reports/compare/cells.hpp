@@ -5,12 +5,14 @@
 #pragma once
 
 #include "compare/comparison.hpp"
+#include "document/chart.hpp"
 #include "document/document.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace assay::report {
 
@@ -33,5 +35,11 @@ private:
     const Comparison& comparison_;
     bool has_libraries_ = false;
 };
+
+// --- curves --------------------------------------------------------------------------------------
+// Sweeps side by side: rows that differ in one number alone are a curve for each side (report/curves.hpp does the same for
+// one run). Text formats have these rows in their tables.
+
+std::vector<document::Chart> curves_of(const Comparison& comparison, const ComparedTable& table);
 
 } // namespace assay::report

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "compare/comparison.hpp"
 
 #include "base/on_all_cores.hpp"
@@ -7,7 +6,6 @@
 #include "compare/contrast.hpp"
 #include "compare/sides.hpp"
 #include "compare/units.hpp"
-#include "compare/unlike.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/compare.hpp"

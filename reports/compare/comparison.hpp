@@ -7,6 +7,7 @@
 
 #include "base/names.hpp"
 #include "base/result.hpp"
+#include "document/document.hpp"
 #include "store/collection.hpp"
 
 #include <cstdint>
@@ -196,5 +197,10 @@ struct CompareOptions {
 };
 /// Fails where the options make no sense or fewer than two sides are left.
 Result<Comparison> compare(const Collection& collection, const CompareOptions& options = {});
+
+// --- document ------------------------------------------------------------------------------------
+// A comparison as a document: verdict, ranking, families, every test case.
+
+document::Document make_document(const Comparison& comparison);
 
 } // namespace assay::report

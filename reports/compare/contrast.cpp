@@ -2,8 +2,6 @@
 
 #include "compare/contrast.hpp"
 
-#include "stats/verdict.hpp"
-
 #include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 
 #include "base/names.hpp"
 #include "compare/comparison.hpp"
+#include "document/document.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>
@@ -56,5 +57,12 @@ struct Diff {
 Diff diff_machines(DiffSide a, DiffSide b);
 /// Of a comparison whose second side is B.
 void add_values(const Comparison& comparison, Diff& diff);
+
+// --- diff document -------------------------------------------------------------------------------
+// A difference of two nodes as a document.
+
+document::Document make_document(const Diff& diff);
+/// "B differs from A in 2 settings and 1 firmware version; 1 of these matters: ..."
+std::string verdict_of(const Diff& diff);
 
 } // namespace assay::report

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "compare/document.hpp"
-
 #include "compare/cells.hpp"
-#include "compare/curves.hpp"
-#include "compare/verdict.hpp"
+#include "compare/comparison.hpp"
 #include "compare/words.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
@@ -18,7 +15,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

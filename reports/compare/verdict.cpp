@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "compare/verdict.hpp"
-
 #include "compare/words.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"

@@ -57,4 +57,17 @@ struct NotComparedGroup {
 };
 std::vector<NotComparedGroup> group_not_compared(const Comparison& comparison);
 
+// --- verdict -------------------------------------------------------------------------------------
+// Which side is faster, by how much, and how sure is that: the first sentences of a comparison.
+
+struct VerdictWords {
+    std::string text;
+    document::Tone tone = document::Tone::plain;
+};
+/// By the test of the rows, applied to the overall ratio.
+VerdictWords verdict_of(const Comparison& comparison);
+
+/// Good for faster, bad for slower, quiet where neither.
+document::Tone tone_of(const Contrast& contrast);
+
 } // namespace assay::report

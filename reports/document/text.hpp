@@ -10,6 +10,8 @@
 #include "record/model.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,5 +37,15 @@ std::string sentences(const std::vector<std::string>& parts);
 
 /// With a full stop, where it has none: what others wrote, before a sentence of ours.
 std::string as_sentence(std::string text);
+
+// --- dates ---------------------------------------------------------------------------------------
+// Days and quarters (UTC) of seconds since 1970.
+
+std::int64_t day_of(double seconds);            ///< since 1970-01-01
+std::string date_of(double seconds);            ///< "2026-04-02"
+std::int64_t quarter_of(double seconds);        ///< 4 * year + 0..3
+std::string quarter_name(std::int64_t quarter); ///< "2026 Q1"
+/// Of "2026-04-02"; nothing where it is no date.
+std::optional<double> seconds_of_date(std::string_view date);
 
 } // namespace assay::report

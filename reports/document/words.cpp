@@ -7,7 +7,6 @@
 #include "document/texts/status.hpp"
 #include "document/texts/words.hpp"
 #include "record/format.hpp"
-#include "record/model.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +15,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <set>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace assay::report {
 namespace {

@@ -7,9 +7,6 @@
 #include "base/version.hpp"
 #include "decide/check.hpp"
 #include "exchange/bundle_files.hpp"
-#include "exchange/derived.hpp"
-#include "exchange/signature.hpp"
-#include "json/codec.hpp"
 #include "judge/limits.hpp"
 #include "store/find.hpp"
 

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "exchange/bundle_files.hpp"
 
 #include "base/console.hpp"
 #include "base/file.hpp"
+#include "base/program.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "base/utc.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "exchange/data.hpp"
+#include "exchange/plugin.hpp"
 #include "json/words.hpp"
+#include "judge/judge.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <system_error>
+#include <utility>
 
 namespace assay::report {
 
@@ -64,10 +72,9 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view source) 
     constexpr std::size_t digits = 64;
     constexpr std::size_t gap = 2; // blanks, of sha256sum
     const auto wrong = [&](std::string_view what) {
-        return fail(
-            fmt::format("{}:{}: {}; expected a SHA-256, two blanks and a path, in the order "
-                        "of the paths, as sha256sum writes them",
-                        source, manifest.size() + 1, what));
+        return fail(fmt::format("{}:{}: {}; expected a SHA-256, two blanks and a path, in the "
+                                "order of the paths, as sha256sum writes them",
+                                source, manifest.size() + 1, what));
     };
     while (!text.empty()) {
         const auto end = text.find('\n');
@@ -97,6 +104,159 @@ Result<void> write_manifest(const fs::path& folder) {
         lines += fmt::format("{}  {}\n", to_hex(sha256(text)), path);
     }
     return write_atomically(folder / manifest_file, lines);
+}
+
+// --- signature -----------------------------------------------------------------------------------
+
+namespace {
+
+/// A passphrase is asked for on the terminal.
+Result<Said> keygen(std::vector<std::string> arguments, const std::filesystem::path& input) {
+    arguments.insert(arguments.begin(), "ssh-keygen");
+    auto said = run_and_read(std::move(arguments), input);
+    if (!said)
+        return fail(fmt::format("{}; it signs and checks signatures: install OpenSSH's client",
+                                said.error().message),
+                    said.error().fault);
+    return said;
+}
+
+std::string last_line(const std::string& text) {
+    const auto all = trim(text);
+    const auto end = all.rfind('\n');
+    return plain(end == all.npos ? all : all.substr(end + 1), 300);
+}
+
+/// ssh-keygen takes a name that begins with a dash for an option.
+std::string as_path(const std::filesystem::path& path) {
+    return path.is_absolute() ? path.string() : (std::filesystem::path{"."} / path).string();
+}
+
+} // namespace
+
+Result<void> sign(const std::filesystem::path& file, const std::filesystem::path& key) {
+    ASSAY_TRY(const auto said, keygen({"-Y", "sign", "-q", "-f", as_path(key), "-n",
+                                       signature_namespace, as_path(file)},
+                                      "/dev/null"));
+    if (said.code != 0)
+        return fail(fmt::format("ssh-keygen does not sign with {}: {}", key.string(),
+                                last_line(said.text)));
+    return {};
+}
+
+Result<SignatureCheck> check_signature(const std::filesystem::path& file,
+                                       const std::filesystem::path& signature,
+                                       const std::filesystem::path& signers) {
+    const auto sig = as_path(signature);
+    if (signers.empty()) {
+        ASSAY_TRY(const auto said,
+                  keygen({"-Y", "check-novalidate", "-n", signature_namespace, "-s", sig}, file));
+        return SignatureCheck{.holds = said.code == 0, .details = last_line(said.text)};
+    }
+    ASSAY_TRY(read_whole(signers, std::size_t{16} << 20U));
+    ASSAY_TRY(const auto found,
+              keygen({"-Y", "find-principals", "-s", sig, "-f", as_path(signers)}, file));
+    if (found.code != 0) return SignatureCheck{.details = last_line(found.text)};
+    const std::string signer{trim(split(found.text, '\n').front())};
+    ASSAY_TRY(const auto said, keygen({"-Y", "verify", "-f", as_path(signers), "-I", signer, "-n",
+                                       signature_namespace, "-s", sig},
+                                      file));
+    return SignatureCheck{.holds = said.code == 0,
+                          .signer = said.code == 0 ? plain(signer, 200) : std::string{},
+                          .details = last_line(said.text)};
+}
+
+// --- derived -------------------------------------------------------------------------------------
+
+namespace {
+
+/// The same in every language that a bundle is checked in.
+class InEnglish {
+public:
+    InEnglish() : before_{language_in_use()} { use_language(Language::en); }
+    InEnglish(const InEnglish&) = delete;
+    InEnglish& operator=(const InEnglish&) = delete;
+    ~InEnglish() { use_language(before_); }
+
+private:
+    Language before_;
+};
+
+/// Paths as they are in the bundle, wherever it lies.
+void make_relative(json::Value& value, const std::string& prefix) { // NOLINT(misc-no-recursion)
+    if (value.is_string()) {
+        auto& text = value.get_ref<std::string&>();
+        for (auto at = text.find(prefix); at != text.npos; at = text.find(prefix, at))
+            text.erase(at, prefix.size());
+    } else if (value.is_structured()) {
+        for (auto& inner : value) make_relative(inner, prefix);
+    }
+}
+
+/// Recomputed values may differ in the last digits between compilers.
+bool is_same(const json::Value& a, const json::Value& b) {
+    if (!a.is_number() || !b.is_number()) return a == b;
+    const auto x = a.get<double>();
+    const auto y = b.get<double>();
+    return std::abs(x - y) <= 1e-9 * std::max(std::abs(x), std::abs(y));
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the parser let it be
+void compare(const json::Value& a, const json::Value& b, const std::string& place, std::size_t most,
+             std::vector<std::string>& found) {
+    if (found.size() >= most) return;
+    if (!a.is_structured() || a.type() != b.type() || a.size() != b.size()) {
+        if (!is_same(a, b)) found.push_back(place.empty() ? "/" : place);
+        return;
+    }
+    auto other = b.items().begin();
+    for (const auto& [key, value] : a.items()) {
+        const auto inner = fmt::format("{}/{}", place, key);
+        if (key != other.key())
+            found.push_back(inner);
+        else
+            compare(value, other.value(), inner, most, found);
+        ++other;
+    }
+}
+
+} // namespace
+
+Result<json::Value> verdict_of_bundle(const std::filesystem::path& bundle,
+                                      const std::string& created) {
+    const InEnglish english;
+    const auto folder = std::filesystem::absolute(bundle); // "b/" may be in any text
+    const auto now = seconds_of(created);
+    if (!now) return fail(fmt::format("\"{}\" is no time in UTC", plain(created, 60)));
+    ASSAY_TRY(const auto files, files_of_bundle(folder));
+    std::vector<LimitsFile> limits;
+    for (const auto& name : files.regular) {
+        if (!name.starts_with(limits_folder)) continue;
+        ASSAY_TRY(limits.emplace_back(), read_limits(folder / name));
+    }
+    ASSAY_TRY(auto layers, layered(std::move(limits)));
+    ASSAY_TRY(auto collection,
+              collect({(folder / results_folder).string()}, collecting_for(layers, {.now = now})));
+    ASSAY_TRY(const auto judgement, judge(std::move(collection), std::move(layers),
+                                          {.campaign = {}, .levels = {}, .now = now}));
+    auto value = json::parse(to_json(judgement, exit_code_of(judgement.outcome, ExitStyle::assay)),
+                             verdict_file);
+    if (!value) return tl::unexpected{value.error()};
+    make_relative(*value, (folder / "").string());
+    for (auto& text : (*value)["text"]) text = "";
+    for (auto& node : (*value)["nodes"]) {
+        node["name"] = node["machine"];
+        if (node["worst"].is_object()) node["worst"]["text"] = "";
+        if (node.contains("checks"))
+            for (auto& check : node["checks"]) check["name"] = "";
+    }
+    return value;
+}
+
+std::vector<std::string> differences(const json::Value& a, const json::Value& b, std::size_t most) {
+    std::vector<std::string> found;
+    compare(a, b, "", most, found);
+    return found;
 }
 
 } // namespace assay::report

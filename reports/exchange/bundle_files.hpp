@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "json/json.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::report {
 
@@ -50,5 +52,35 @@ using Manifest = std::map<std::string, std::string, std::less<>>;
 Result<Manifest> parse_manifest(std::string_view text, std::string_view source);
 /// Of all files that are in the folder.
 Result<void> write_manifest(const std::filesystem::path& folder);
+
+// --- signature -----------------------------------------------------------------------------------
+// Signatures by ssh-keygen (OpenSSH 8.2 or later), which holds the keys: no private key is read here.
+
+inline constexpr const char* signature_namespace = "assay";
+
+/// Writes FILE.sig. `key`: a private key, or a public one whose private half an agent holds. ssh-keygen may ask for a
+/// passphrase on the terminal.
+Result<void> sign(const std::filesystem::path& file, const std::filesystem::path& key);
+
+struct SignatureCheck {
+    bool holds = false;
+    std::string signer;  ///< as `signers` has it; empty where nobody said whose the key is
+    std::string details; ///< what ssh-keygen said
+};
+/// `signers`: an allowed_signers file of ssh-keygen; where empty, any key will do. Fails where ssh-keygen cannot be run.
+Result<SignatureCheck> check_signature(const std::filesystem::path& file,
+                                       const std::filesystem::path& signature,
+                                       const std::filesystem::path& signers);
+
+// --- derived -------------------------------------------------------------------------------------
+// What follows from the results and limits in a bundle: its verdict. Made when the bundle is made, and again when it is checked.
+
+/// Schema assay.verdict/1 without sentences: a node goes by its machine's id, paths are those in the bundle. `created`:
+/// UTC, for what expires.
+Result<json::Value> verdict_of_bundle(const std::filesystem::path& bundle,
+                                      const std::string& created);
+
+/// Places where two documents differ, at most `most`. Numbers may differ in the last digits between compilers.
+std::vector<std::string> differences(const json::Value& a, const json::Value& b, std::size_t most);
 
 } // namespace assay::report

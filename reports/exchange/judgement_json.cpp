@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "document/text.hpp"
-#include "exchange/judgement_data.hpp"
+#include "exchange/data.hpp"
 #include "json/codec.hpp"
-#include "json/stream.hpp"
+#include "json/json.hpp"
 #include "judge/words.hpp"
-#include "store/each_run.hpp"
+#include "store/find.hpp"
 #include "write/csv_line.hpp"
-
-#include <fmt/format.h>
 
 #include <optional>
 #include <string_view>

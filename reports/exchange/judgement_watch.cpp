@@ -4,11 +4,11 @@
 
 #include "document/language.hpp"
 #include "document/text.hpp"
-#include "exchange/judgement_data.hpp"
+#include "exchange/data.hpp"
 #include "exchange/openmetrics.hpp"
 #include "judge/words.hpp"
-#include "store/each_run.hpp"
-#include "write/html.hpp"
+#include "store/find.hpp"
+#include "write/formats.hpp"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,7 @@
 #include "base/file.hpp"
 #include "json/json.hpp"
 #include "record/model.hpp"
-#include "store/each_run.hpp"
+#include "store/find.hpp"
 
 #include <cstdint>
 #include <span>

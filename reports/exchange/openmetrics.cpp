@@ -14,10 +14,6 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <utility>
-#include <vector>
 
 namespace assay::report {
 namespace {

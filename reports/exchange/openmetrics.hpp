@@ -11,7 +11,7 @@
 
 #pragma once
 
-#include "store/each_run.hpp"
+#include "store/find.hpp"
 
 #include <map>
 #include <optional>

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "fleet/data.hpp"
-
 #include "document/text.hpp"
-#include "fleet/words.hpp"
+#include "fleet/document.hpp"
 #include "json/codec.hpp"
 #include "write/csv_line.hpp"
-
-#include <fmt/format.h>
 
 #include <cmath>
 #include <optional>

@@ -97,8 +97,7 @@ private:
     Result<void> sort() {
         std::optional<Key> key;
         if (options_.by != "device") {
-            ASSAY_TRY(auto made, make_key(all_, options_.by));
-            key = std::move(made);
+            ASSAY_TRY(key, make_key(all_, options_.by));
         }
         ASSAY_TRY(const auto filters, make_filters(all_, options_.filter));
         for (const auto& seen : all_.observations) {

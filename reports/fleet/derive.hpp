@@ -14,7 +14,7 @@
 #include "decide/acceptance.hpp"
 #include "decide/fleet.hpp"
 #include "document/document.hpp"
-#include "fleet/level.hpp"
+#include "fleet/model.hpp"
 #include "judge/limits.hpp"
 #include "store/collection.hpp"
 

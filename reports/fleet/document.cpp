@@ -7,7 +7,6 @@
 #include "document/text.hpp"
 #include "document/texts/fleet.hpp"
 #include "document/words.hpp"
-#include "fleet/words.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace assay::report {
 namespace {

@@ -7,8 +7,40 @@
 #include "document/document.hpp"
 #include "fleet/model.hpp"
 
+#include <string>
+#include <vector>
+
 namespace assay::report {
 
 document::Document make_document(const Fleet& fleet);
+
+// --- data ----------------------------------------------------------------------------------------
+// A fleet for programs. Codes are the same in every language.
+
+/// Schema assay.fleet/1 (schema/fleet.json).
+std::string to_json(const Fleet& fleet, int exit_code);
+/// A row for each node, benchmark of the map and value.
+std::string to_csv(const Fleet& fleet);
+
+// --- words ---------------------------------------------------------------------------------------
+// A fleet in words, in the language in use.
+
+std::string state_in_words(NodeState state);
+document::Tone tone_of(NodeState state);
+/// "0.81"
+std::string ratio_in_words(double ratio);
+/// "38 of 40 nodes answered; n07 and n31 did not", who is slow, what is open: sentences.
+std::vector<std::string> answer_of(const Fleet& fleet);
+/// What was found about a node, one thing each.
+std::vector<std::string> findings_of(const Fleet& fleet, const FleetNode& node);
+/// What to do next; "" where there is nothing to do.
+std::string next_of(const Fleet& fleet, const FleetNode& node);
+/// What measures a screened node again.
+std::string command_for(const Fleet& fleet, const FleetNode& node);
+std::string fault_in_words(const FleetFault& fault);
+/// What would be right.
+std::string fix_of(const FleetFault& fault);
+/// "17 of 23 cases"
+std::string progress_in_words(const Unfinished& run);
 
 } // namespace assay::report

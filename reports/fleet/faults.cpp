@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "fleet/faults.hpp"
-
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/utc.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
+#include "fleet/fleet.hpp"
 #include "judge/node.hpp"
 #include "record/same_machine.hpp"
 

@@ -1,29 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "fleet/fleet.hpp"
 
+#include "base/text.hpp"
 #include "base/utc.hpp"
 #include "document/text.hpp"
-#include "fleet/faults.hpp"
-#include "fleet/links.hpp"
+#include "document/words.hpp"
 #include "fleet/outliers.hpp"
-#include "fleet/progress.hpp"
 #include "judge/evidence.hpp"
 #include "judge/node.hpp"
+#include "record/reader.hpp"
+#include "record/same_machine.hpp"
+#include "report/pairs.hpp"
 #include "store/keys.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
 #include <set>
-#include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 namespace assay::report {
 namespace {
+
+// --- links ---------------------------------------------------------------------------------------
+
+// Which nodes and links slow the others: of the runs of the sweep that measured every pair.
+
+bool is_of_pairs(std::string_view benchmark) {
+    return benchmark == "collective.pairs" || benchmark == "collective.fabric";
+}
+
+/// What a run calls "node3" for secrecy is a node that has a name here, if its machine has handed in runs.
+class Names {
+public:
+    explicit Names(const Fleet& fleet) {
+        for (const auto& node : fleet.nodes)
+            for (const auto run : node.runs)
+                add(fleet.collection.machines[fleet.collection.runs[run].machine], node.name);
+    }
+
+    void apply(record::Run& run) const {
+        std::map<std::string, std::string, std::less<>> names;
+        for (const auto& host : run.hosts)
+            if (const auto known = by_machine_.find(record::own_id(host.machine));
+                known != by_machine_.end())
+                names[host.name] = known->second;
+        const auto rename = [&](std::string& name) {
+            if (const auto known = names.find(name); known != names.end()) name = known->second;
+        };
+        for (auto& c : run.cases) {
+            for (auto& setting : c.settings)
+                if (auto* hosts = std::get_if<std::string>(&setting.value);
+                    hosts != nullptr && setting.name == "job.hosts")
+                    *hosts = renamed(*hosts, rename);
+            rename_rows(c.tables, rename);
+            for (auto& replica : c.replicas) rename_rows(replica.tables, rename);
+        }
+    }
+
+private:
+    void add(const record::Machine& machine, const std::string& name) {
+        by_machine_[machine.id] = name;
+        for (const auto& alias : machine.identity.aliases) by_machine_.emplace(alias, name);
+    }
+    /// "node0:1 node1:1"
+    static std::string renamed(std::string_view hosts, const auto& rename) {
+        std::string all;
+        for (const auto word : split(hosts, ' ')) {
+            const auto end = std::min(word.rfind(':'), word.size());
+            std::string name{word.substr(0, end)};
+            rename(name);
+            all += (all.empty() ? "" : " ") + name + std::string{word.substr(end)};
+        }
+        return all;
+    }
+    static void rename_rows(std::vector<record::Table>& tables, const auto& rename) {
+        for (auto& table : tables)
+            for (auto* labels : {&table.rows, &table.columns})
+                std::ranges::for_each(*labels, rename);
+    }
+    std::map<std::string, std::string> by_machine_;
+};
+
+/// None where nothing is slow.
+SlowPairs slow_of(const record::Case& c, const record::Table& table) {
+    SlowPairs pairs;
+    if (is_list_of_pairs(table)) {
+        auto slow = slow_in_fabric(c, table);
+        pairs = {.what = {},
+                 .nodes = std::move(slow.nodes),
+                 .groups = std::move(slow.groups),
+                 .says = std::move(slow.says)};
+    } else {
+        pairs.nodes = slow_nodes(c, table);
+        pairs.says = slow_pairs(c, table);
+    }
+    pairs.what =
+        join({case_name(c.benchmark, c.parameters, c.settings), metric_title(table.metric)});
+    return pairs;
+}
+
+void find_links(Fleet& fleet, const std::vector<std::uint32_t>& node_of_run) {
+    const auto& all = fleet.collection;
+    // The newest of each kind: tables are in the files alone.
+    std::map<std::uint32_t, std::uint32_t> newest; // run, by series
+    for (const auto& seen : all.observations) {
+        if (node_of_run[seen.run] >= fleet.nodes.size() || !seen.value ||
+            !is_of_pairs(all.series[seen.series].benchmark))
+            continue;
+        const auto [known, is_new] = newest.try_emplace(seen.series, seen.run);
+        if (!is_new && all.runs[known->second].started_seconds < all.runs[seen.run].started_seconds)
+            known->second = seen.run;
+    }
+    if (newest.empty()) return;
+    const Names names{fleet};
+    std::set<std::uint32_t> runs;
+    for (const auto& [series, run] : newest) runs.insert(run);
+    for (const auto number : runs) {
+        auto run = record::read_run(all.runs[number].file, {.values = false, .details = false});
+        if (!run) continue; // it was readable a moment ago
+        names.apply(*run);
+        for (const auto& c : run->cases)
+            if (is_of_pairs(c.benchmark))
+                for (const auto& table : c.tables)
+                    if (auto slow = slow_of(c, table); !slow.says.empty())
+                        fleet.pairs.push_back(std::move(slow));
+    }
+}
+
+// -------------------------------------------------------------------------------------------------
 
 /// A sweep of a thousand nodes and its retests take days, and quarters lie further apart.
 constexpr double usual_sweep = 7 * 86400.0; // seconds
@@ -210,6 +321,128 @@ CollectOptions collecting_for_fleet(CollectOptions options) {
     options.unfinished = true;
     options.ended = false; // whether a node elsewhere still writes one is told from its pace
     return options;
+}
+
+// --- progress ------------------------------------------------------------------------------------
+
+namespace {
+
+/// Replicas whose pace says how long the others will take.
+constexpr std::size_t looked_at = 50;
+/// A case of the longest suite takes minutes; what is silent for longer has probably ended.
+constexpr double least_silence = 600; // seconds
+constexpr double many = 10;           // times the usual pace
+
+double written_seconds(const std::filesystem::path& path) {
+    struct stat facts{};
+    if (::stat(path.c_str(), &facts) != 0) return 0;
+    return static_cast<double>(facts.st_mtim.tv_sec);
+}
+
+/// Seconds between replicas, lately: a run that was resumed has a gap that says nothing.
+std::optional<double> pace_of(const record::JournalContent& journal) {
+    std::vector<double> starts;
+    for (const auto& step : journal.steps)
+        for (const auto& replica : step.result.replicas)
+            if (const auto started = seconds_of(replica.started)) starts.push_back(*started);
+    std::ranges::sort(starts);
+    if (starts.size() < 2) return {};
+    std::vector<double> gaps;
+    for (std::size_t i = starts.size() > looked_at ? starts.size() - looked_at : 1;
+         i < starts.size(); ++i)
+        gaps.push_back(starts[i] - starts[i - 1]);
+    // The mean of all but the largest: cases differ, and one gap may be a pause.
+    std::ranges::sort(gaps);
+    if (gaps.size() > 3) gaps.pop_back();
+    double sum = 0;
+    for (const double gap : gaps) sum += gap;
+    return sum / static_cast<double>(gaps.size());
+}
+
+} // namespace
+
+Unfinished progress_of(const record::JournalContent& journal, std::optional<std::size_t> cases,
+                       double now, double written) {
+    Unfinished found{.damaged = journal.damaged.size()};
+    found.silent = std::max(0.0, now - written);
+    found.stalled = found.silent > least_silence;
+    if (!journal.header) return found;
+    const auto& header = *journal.header;
+    found.suite = plain(header.suite, 60);
+    found.cases = header.cases ? std::optional{static_cast<std::size_t>(*header.cases)} : cases;
+    const auto replicas = static_cast<std::size_t>(std::max(1, header.replicas.value_or(1)));
+    // Lines are written in the order of what they tell.
+    double latest = 0;
+    for (const auto& step : journal.steps)
+        for (const auto& replica : step.result.replicas) {
+            const double started = seconds_of(replica.started).value_or(latest);
+            found.went_back = std::max(found.went_back, latest - started);
+            latest = std::max(latest, started);
+        }
+    std::map<std::uint64_t, record::Case> seen;
+    for (const auto& step : journal.steps) record::add_step(seen[step.case_index], step.result);
+    std::size_t needed = 0; // replicas of the cases that have begun
+    for (const auto& [index, c] : seen) {
+        // One that failed is not measured again.
+        const bool ended =
+            c.replicas.empty() || std::ranges::any_of(c.replicas, [](const record::Replica& one) {
+                return !is_measured(one.status);
+            });
+        if (ended || c.replicas.size() >= replicas) ++found.done;
+        found.measured += ended ? replicas : std::min(replicas, c.replicas.size());
+        needed += replicas;
+    }
+    const auto pace = pace_of(journal);
+    if (found.cases) {
+        needed = std::max(needed, *found.cases * replicas);
+        if (pace) found.left = *pace * static_cast<double>(needed - found.measured);
+    }
+    found.stalled = found.silent > std::max(least_silence, many * pace.value_or(0));
+    return found;
+}
+
+void find_unfinished(Fleet& fleet, const NodeNames& names, double now) {
+    const auto& all = fleet.collection;
+    std::unordered_map<std::string, std::size_t> cases_of_run;
+    std::vector<std::size_t> counts(all.runs.size());
+    for (const auto& seen : all.observations)
+        if (seen.is_primary) ++counts[seen.run];
+    for (std::size_t i = 0; i < all.runs.size(); ++i)
+        if (all.runs[i].status == "done") cases_of_run[all.runs[i].digest] = counts[i];
+    std::vector<std::string> known;
+    for (const auto& node : fleet.nodes) known.push_back(node.name);
+    std::ranges::sort(known);
+    std::unordered_map<std::string, std::string> node_of_machine;
+    for (const auto& node : fleet.nodes)
+        for (const auto run : node.runs)
+            node_of_machine[all.machines[all.runs[run].machine].id] = node.name;
+    for (const auto& path : all.unfinished) {
+        const auto journal = record::read_journal(path);
+        std::optional<std::size_t> cases;
+        std::string node;
+        Unfinished found;
+        if (journal) {
+            if (const auto& header = journal->header) {
+                if (const auto same = cases_of_run.find(header->digest); same != cases_of_run.end())
+                    cases = same->second;
+                if (const auto tag = record::text(header->tags, record::node_tag); !tag.empty())
+                    node = names.of_host(tag);
+                else if (const auto same_machine = node_of_machine.find(header->machine);
+                         same_machine != node_of_machine.end())
+                    node = same_machine->second;
+            }
+            found = progress_of(*journal, cases, now, written_seconds(path));
+        } else {
+            found.damaged = 1;
+            found.stalled = true;
+        }
+        if (node.empty()) node = names.of_path(path, known);
+        if (node.empty() && journal && journal->header) node = plain(journal->header->machine, 60);
+        found.node = std::move(node);
+        found.journal = path;
+        fleet.unfinished.push_back(std::move(found));
+    }
+    std::ranges::stable_sort(fleet.unfinished, {}, &Unfinished::node);
 }
 
 } // namespace assay::report

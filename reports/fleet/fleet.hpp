@@ -9,12 +9,23 @@
 
 #include "base/result.hpp"
 #include "fleet/model.hpp"
+#include "record/journal.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace assay::report {
+
+// --- faults --------------------------------------------------------------------------------------
+// What is wrong with what nodes handed in: identities, versions, clocks, files. Each fault has a code and names its nodes.
+
+/// `node_of_run`: index into Fleet::nodes, or more for runs outside the sweep.
+void find_faults(Fleet& fleet, const NodeNames& names,
+                 const std::vector<std::uint32_t>& node_of_run, double now);
+
+// -------------------------------------------------------------------------------------------------
 
 struct FleetOptions {
     std::vector<std::string> expected; ///< nodes; nobody knows who is missing where it is empty
@@ -31,5 +42,16 @@ Result<Fleet> make_fleet(Collection collection, const FleetOptions& options);
 
 /// What `collect` must read for it.
 CollectOptions collecting_for_fleet(CollectOptions options);
+
+// --- progress ------------------------------------------------------------------------------------
+// How far are runs that have a journal and no result yet?
+
+/// Of one journal. `cases`: of a finished run of the same plan, where the journal does not say. `now` and `written`: by the
+/// same clock, seconds since 1970.
+Unfinished progress_of(const record::JournalContent& journal, std::optional<std::size_t> cases,
+                       double now, double written);
+
+/// Reads the journals of Collection::unfinished.
+void find_unfinished(Fleet& fleet, const NodeNames& names, double now);
 
 } // namespace assay::report

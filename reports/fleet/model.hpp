@@ -5,20 +5,103 @@
 #pragma once
 
 #include "base/names.hpp"
+#include "base/result.hpp"
 #include "decide/fleet.hpp"
-#include "fleet/level.hpp"
-#include "fleet/names.hpp"
 #include "store/collection.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay::report {
+
+// --- level ---------------------------------------------------------------------------------------
+// What nodes of a type reach in one test item: their median, how much good ones differ, and by what. Limits and the
+// screening of a fleet start from it.
+
+inline constexpr std::size_t fewest_nodes = 5;
+
+/// Of each series its question for one node: without the index of its device, and of its conditions how many machines and
+/// ranks it is of.
+struct ItemName {
+    Series series; ///< so
+    std::string name;
+};
+ItemName item_name(const Series& series);
+
+/// May it say what good nodes reach?
+bool is_of_a_level(const Observation& seen, const Series& series);
+
+/// One published value, and numbers of the node, device, day and run that it is of: equal for equal ones.
+struct NodeValue {
+    std::uint32_t node = 0;
+    std::uint32_t place = 0;
+    std::uint32_t day = 0;
+    std::uint32_t run = 0;
+    const Observation* seen = nullptr;
+};
+
+struct ItemLevel {
+    std::size_t nodes = 0;
+    std::size_t places = 0;
+    std::size_t runs = 0;
+    stats::FleetLevel fleet;
+    std::vector<double> kept; ///< logarithms, the worst first, without those left out
+    std::vector<stats::VarianceEstimate> parts; ///< replica, run, day, device, node
+    double noise = 0;                           ///< of one value at another time
+    double error = 0;                           ///< of a node's value
+};
+/// 0 where nothing is known.
+double known(const stats::VarianceEstimate& part);
+ItemLevel level_of(std::span<const NodeValue> values, bool higher_is_better);
+
+/// The variance of single values of good nodes in each item of a type, moderated over all of them.
+std::vector<stats::VarianceEstimate> variances_of(std::span<const ItemLevel* const> levels);
+
+// -------------------------------------------------------------------------------------------------
+
+// --- names ---------------------------------------------------------------------------------------
+// What nodes are called, and which of them are expected.
+
+/// "n1", "node[01-40,43]" as Slurm and ClusterShell write it: each name once, in this order.
+Result<std::vector<std::string>> expand_nodes(std::string_view text);
+/// A file of them, separated by blanks, commas or lines; # begins a comment.
+Result<std::vector<std::string>> read_nodes(const std::filesystem::path& path);
+Result<std::vector<std::string>> parse_nodes(std::string_view text, std::string_view source);
+
+/// Where the name of a node is from.
+enum class NameSource : std::uint8_t { tag, node, host, folder, machine };
+struct NodeName {
+    std::string name;
+    NameSource source = NameSource::machine;
+};
+
+/// Names runs and files: by the tag `node` or --node, else by the host name, else by a folder that is called as an expected node,
+/// else by the machine's id. Of "n1.cluster" and "n1" one is the other where only one of them is expected.
+class NodeNames {
+public:
+    explicit NodeNames(std::vector<std::string> expected);
+
+    const std::vector<std::string>& expected() const { return expected_; }
+    bool is_expected(const std::string& name) const;
+    NodeName of_run(const Collection& collection, const RunInfo& run) const;
+    /// Of a file that says nothing; "" where no folder is called as a node. A node that is not expected has a folder with
+    /// its name only if `also` has it.
+    std::string of_path(const std::filesystem::path& path,
+                        const std::vector<std::string>& also = {}) const;
+    std::string of_host(std::string_view host) const;
+
+private:
+    std::vector<std::string> expected_;
+    std::vector<std::string> sorted_;
+};
+
+// -------------------------------------------------------------------------------------------------
 
 inline constexpr std::size_t retest_runs = 3;
 

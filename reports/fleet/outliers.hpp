@@ -7,8 +7,6 @@
 #include "fleet/model.hpp"
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
 namespace assay::report {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "fleet/words.hpp"
+#include "document/texts/words.hpp"
 
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/fleet.hpp"
-#include "document/texts/words.hpp"
 #include "document/words.hpp"
+#include "fleet/document.hpp"
 
 #include <fmt/format.h>
 

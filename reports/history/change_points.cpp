@@ -4,14 +4,10 @@
 
 #include "base/on_all_cores.hpp"
 #include "stats/history.hpp"
-#include "stats/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
-#include <numeric>
-#include <optional>
 #include <tuple>
 #include <utility>
 

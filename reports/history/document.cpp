@@ -7,7 +7,6 @@
 #include "document/texts/history.hpp"
 #include "document/texts/words.hpp"
 #include "document/texts/workbook.hpp"
-#include "history/tables.hpp"
 #include "history/words.hpp"
 #include "record/format.hpp"
 

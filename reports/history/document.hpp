@@ -8,6 +8,7 @@
 #include "history/history.hpp"
 
 #include <string>
+#include <vector>
 
 namespace assay::report {
 
@@ -16,5 +17,35 @@ document::Document make_document(const History& history);
 /// The answer in a sentence or two, made of the same events as the details: the most serious change that was found; or
 /// that nothing changed, and what would have been found.
 std::string verdict_of(const History& history);
+
+// --- history data --------------------------------------------------------------------------------
+// A history as programs read it.
+
+/// Schema assay.history/1.
+std::string to_json(const History& history);
+/// One header row, then, in SI base units, rows of these kinds:
+///   point     a value with its 95% interval, of `runs` runs on `machine`
+///   quarter   the mean over `machines`; `date` is its name
+///   step      values before (`before`) and after (`value`), their ratio (above 1 is better) with interval and
+///             p, its cause and what changed; the data put it between `date` and `until`
+///   spread    between `machines`: `value` is the median, `low` what one in twenty is worse than, `high`
+///             what one in twenty is better than
+///   not_used  what takes no part, in `series`, and why, in `text`
+std::string to_csv(const History& history);
+
+// --- tables --------------------------------------------------------------------------------------
+// The tables of one group.
+
+/// Those that changed come first.
+std::vector<const HistorySeries*> in_order(const HistoryGroup& group);
+
+/// A row for each series: its value, sparkline, change, trend.
+document::Table series_table(const HistoryGroup& group);
+/// The last quarter first, and all before it. The quarter of a change point is marked, no other.
+document::Table quarters_table(const HistoryGroup& group);
+document::Table spread_table(const HistoryGroup& group);
+/// For workbooks, as the next one.
+document::Table change_points_table(const HistoryGroup& group);
+document::Table points_table(const HistoryGroup& group);
 
 } // namespace assay::report

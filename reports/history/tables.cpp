@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "history/tables.hpp"
-
-#include "document/dates.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/history.hpp"
 #include "document/texts/workbook.hpp"
+#include "history/document.hpp"
 #include "history/words.hpp"
 #include "record/format.hpp"
 

@@ -4,13 +4,12 @@
 
 #include "base/on_all_cores.hpp"
 #include "base/text.hpp"
-#include "document/dates.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/history.hpp"
 #include "document/words.hpp"
 #include "stats/interval.hpp"
-#include "store/alike.hpp"
+#include "store/find.hpp"
 #include "store/keys.hpp"
 
 #include <fmt/core.h>
@@ -357,10 +356,9 @@ Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& o
     static const std::vector<std::string> keys{"instance", "machine", "label", "cpu"};
     const auto key = make_key(collection, options.group);
     if (!key || key->of_series)
-        return fail(
-            fmt::format("--by \"{}\" is none of instance, machine, label, cpu, and no other "
-                        "key of runs, as campaign and tag.KEY are{}",
-                        plain(options.group), suggestion(options.group, keys)));
+        return fail(fmt::format("--by \"{}\" is none of instance, machine, label, cpu, and no "
+                                "other key of runs, as campaign and tag.KEY are{}",
+                                plain(options.group), suggestion(options.group, keys)));
     ASSAY_TRY(const auto filters, make_filters(collection, options.filter));
     Tracks tracks;
     for (const auto& problem : collection.problems)

@@ -2,7 +2,7 @@
 
 #include "history/trends.hpp"
 
-#include "document/dates.hpp"
+#include "document/text.hpp"
 #include "history/words.hpp"
 #include "stats/difference.hpp"
 #include "stats/history.hpp"

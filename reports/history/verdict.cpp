@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/dates.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/history.hpp"

@@ -2,7 +2,6 @@
 
 #include "history/words.hpp"
 
-#include "document/dates.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/fact.hpp"
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 namespace assay::report {
 namespace {

@@ -89,10 +89,9 @@ Result<Import> import_text(std::string_view text, std::string_view source,
     const auto content = text;
     if (text.starts_with(utf8_mark)) text.remove_prefix(utf8_mark.size());
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
-        return fail(
-            fmt::format("{}: is UTF-16, as PowerShell writes it; expected UTF-8: convert it "
-                        "with iconv -f UTF-16 -t UTF-8",
-                        source));
+        return fail(fmt::format("{}: is UTF-16, as PowerShell writes it; expected UTF-8: convert "
+                                "it with iconv -f UTF-16 -t UTF-8",
+                                source));
     if (const auto zero = text.find('\0'); zero != std::string_view::npos)
         return fail(
             fmt::format("{}: line {}: a zero byte: this is no text, but a binary or a damaged file",

@@ -35,9 +35,8 @@ enum class Tool : std::uint8_t {
     mlperf_inference,
     mlperf_training
 };
-ASSAY_NAMES(Tool,
-            "gbench, nvbandwidth, nccl-tests, babelstream, stream, osu, hpl, "
-            "hpl-mxp, hpcg, ior, mdtest, llama-bench, vllm, mlperf-inference, mlperf-training")
+ASSAY_NAMES(Tool, "gbench, nvbandwidth, nccl-tests, babelstream, stream, osu, hpl, hpl-mxp, hpcg, "
+                  "ior, mdtest, llama-bench, vllm, mlperf-inference, mlperf-training")
 
 /// What the person who imports knows and the file does not say. Empty: not known.
 struct ImportOptions {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -71,9 +70,8 @@ void add(Kernel kernel, std::string_view line, Draft& draft) {
                           "its bandwidth does not follow from its elements and its time");
     if (kernel.best && kernel.least) {
         reading.extra.push_back({"best_bandwidth", *kernel.best});
-        draft.note(
-            "the bandwidth is that of the mean time; the one that the tool prints is that of "
-            "the shortest, kept as the highest bandwidth");
+        draft.note("the bandwidth is that of the mean time; the one that the tool prints is that "
+                   "of the shortest, kept as the highest bandwidth");
     }
     if (is_coarse && kernel.best) {
         draft.note("times have too few digits for a mean: only the highest bandwidth is kept");

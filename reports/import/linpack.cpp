@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <utility>
 
 namespace assay::report {

@@ -212,10 +212,9 @@ Result<void> choose_collective(Table& table, std::string_view said, const std::s
                                 json::show_text(options.name), known));
     const auto program = said.empty() ? "" : collective_of(said);
     if (!said.empty() && program.empty() && given.empty())
-        return fail(
-            fmt::format("{}: {}: {} is no collective of nccl-tests; say with --name what it "
-                        "measures; {}",
-                        source, where, json::show_text(said), known));
+        return fail(fmt::format(
+            "{}: {}: {} is no collective of nccl-tests; say with --name what it measures; {}",
+            source, where, json::show_text(said), known));
     if (!program.empty() && !given.empty() && program != given)
         return fail(fmt::format("{}: {}: the output is of {}, but --name says {}: leave --name out",
                                 source, where, program, given));

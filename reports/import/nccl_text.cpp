@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace assay::report {
 namespace {
@@ -245,9 +244,8 @@ private:
         output_.in_milliseconds = position_of(words, "res") < words.size(); // before 2.4
         output_.has_wrong = position_of(words, "#wrong") < words.size();
         if (!output_.has_wrong)
-            draft_.note(
-                "this version of nccl-tests prints a largest error for each line and no number "
-                "of wrong values: only its sum at the end was looked at");
+            draft_.note("this version of nccl-tests prints a largest error for each line and no "
+                        "number of wrong values: only its sum at the end was looked at");
         output_.table.cpu_time = position_of(words, "cputime") < words.size();
         output_.table.ranks = ranks();
         return nccl::complete_ranks(output_.table, draft_.options(), source_);

@@ -8,8 +8,6 @@
 #include "import/kernels.hpp"
 #include "import/lines.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace assay::report {

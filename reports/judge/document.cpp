@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "judge/document.hpp"
-
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/judge.hpp"
 #include "document/words.hpp"
+#include "judge/judge.hpp"
 #include "judge/words.hpp"
 #include "record/format.hpp"
 

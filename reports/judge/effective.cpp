@@ -7,7 +7,7 @@
 #include "document/lint.hpp"
 #include "document/text.hpp"
 #include "document/texts/limits.hpp"
-#include "judge/bound.hpp"
+#include "judge/evidence.hpp"
 #include "judge/match.hpp"
 #include "judge/words.hpp"
 #include "record/format.hpp"
@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 

@@ -5,14 +5,15 @@
 #pragma once
 
 #include "decide/acceptance.hpp"
-#include "judge/causes.hpp"
 #include "judge/limits.hpp"
+#include "judge/parts.hpp"
 #include "store/collection.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace assay::report {
@@ -88,5 +89,22 @@ bool feels_neighbours(const record::Machine& machine, const Series& series);
 Cause cause_of_disturbance(const Observation& seen);
 /// Why an item without a value has none: the worst that its observations say (it has one at least).
 Cause why_nothing(const Item& item);
+
+// --- bound ---------------------------------------------------------------------------------------
+// What a limit asks of one observation: an amount, or a share of a data sheet's bound, of siblings, of another limit.
+
+/// Of one node.
+struct BoundBasis {
+    const Collection& collection;
+    const Limits& limits;
+    std::span<const Item> items;
+};
+/// Nothing where what it is a share of is not known.
+std::optional<double> bound_of_limit(const BoundBasis& basis, const Limit& limit, const Item& item,
+                                     bool at_least, const Observation& seen);
+
+/// Does the bound of this benchmark's series hold for another one: at the same place, and with the same value of each
+/// parameter that both have?
+bool bounds(const Series& series, std::string_view benchmark, const Series& other);
 
 } // namespace assay::report

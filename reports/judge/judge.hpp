@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "document/document.hpp"
 #include "judge/judgement.hpp"
 
 #include <optional>
@@ -28,5 +29,13 @@ Result<Judgement> judge(Collection collection, Limits limits, const JudgeOptions
 
 /// What `collect` must read for these limits.
 CollectOptions collecting_for(const Limits& limits, CollectOptions options = {});
+
+// --- document ------------------------------------------------------------------------------------
+// A judgement as a document: of one node every check, of many those that are not PASS.
+
+document::Document make_document(const Judgement& judgement);
+
+/// What it rests on: waivers, limits and where they come from, files that were not used.
+std::vector<document::Section> origins_of(const Judgement& judgement);
 
 } // namespace assay::report

@@ -6,8 +6,8 @@
 
 #include "base/names.hpp"
 #include "decide/acceptance.hpp"
-#include "judge/causes.hpp"
 #include "judge/limits.hpp"
+#include "judge/parts.hpp"
 #include "store/collection.hpp"
 
 #include <cstddef>

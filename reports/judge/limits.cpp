@@ -13,7 +13,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <system_error>
 #include <utility>

@@ -8,7 +8,7 @@
 #include "base/names.hpp"
 #include "base/result.hpp"
 #include "json/codec.hpp"
-#include "judge/causes.hpp"
+#include "judge/parts.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -11,7 +11,6 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

@@ -3,21 +3,14 @@
 #include "judge/node.hpp"
 
 #include "base/utc.hpp"
-#include "judge/bound.hpp"
 #include "judge/match.hpp"
 #include "judge/parts.hpp"
 #include "record/same_machine.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numbers>
-#include <span>
-#include <string>
 #include <tuple>
-#include <utility>
 
 namespace assay::report {
 namespace {

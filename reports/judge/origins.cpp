@@ -5,13 +5,12 @@
 #include "document/texts/judge.hpp"
 #include "document/texts/predict.hpp"
 #include "document/words.hpp"
-#include "judge/document.hpp"
+#include "judge/judge.hpp"
 #include "judge/words.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace assay::report {
@@ -21,7 +20,7 @@ using namespace document;
 
 constexpr std::size_t most_listed = 8; // problems, replaced limits
 
-void add_waivers(const Judgement& judgement, std::vector<Section>& sections) {
+void add_waivers(const Judgement& judgement, std::vector<document::Section>& sections) {
     const auto& waivers = judgement.limits.waivers;
     if (waivers.empty()) return;
     std::vector<std::size_t> used(waivers.size());
@@ -54,15 +53,15 @@ void add_waivers(const Judgement& judgement, std::vector<Section>& sections) {
 }
 
 /// Of the limits that decided something here; a folded table, because it is long.
-void add_limits(const Judgement& judgement, std::vector<Section>& sections) {
+void add_limits(const Judgement& judgement, std::vector<document::Section>& sections) {
     std::set<std::uint32_t> used;
     for (const auto& node : judgement.nodes)
         for (const auto& check : node.checks)
             if (check.limit) used.insert(*check.limit);
     const auto& replaced = judgement.limits.replaced;
     if (used.empty() && replaced.empty()) return;
-    Section section{.title = say<text::judge::limits>(),
-                    .question = say<text::judge::limits_question>()};
+    document::Section section{.title = say<text::judge::limits>(),
+                              .question = say<text::judge::limits_question>()};
     Table table{.columns = {{.title = say<text::judge::limit>()},
                             {.title = say<text::judge::kind>()},
                             {.title = say<text::judge::source>()},
@@ -90,14 +89,14 @@ void add_limits(const Judgement& judgement, std::vector<Section>& sections) {
     sections.push_back(std::move(section));
 }
 
-void add_problems(const Judgement& judgement, std::vector<Section>& sections) {
+void add_problems(const Judgement& judgement, std::vector<document::Section>& sections) {
     const auto& problems = judgement.collection.problems;
     if (problems.empty()) return;
     Facts facts;
     for (std::size_t i = 0; i < std::min(problems.size(), most_listed); ++i)
         facts.facts.push_back(
             {plain(problems[i].where), translated(plain(problems[i].reason)), ""});
-    Section section{.title = say<text::judge::not_used>(), .blocks = {std::move(facts)}};
+    document::Section section{.title = say<text::judge::not_used>(), .blocks = {std::move(facts)}};
     if (problems.size() > most_listed)
         section.blocks.emplace_back(
             Paragraph{.text = say<text::predict::and_more>(problems.size() - most_listed)});
@@ -106,8 +105,8 @@ void add_problems(const Judgement& judgement, std::vector<Section>& sections) {
 
 } // namespace
 
-std::vector<Section> origins_of(const Judgement& judgement) {
-    std::vector<Section> sections;
+std::vector<document::Section> origins_of(const Judgement& judgement) {
+    std::vector<document::Section> sections;
     add_waivers(judgement, sections);
     add_limits(judgement, sections);
     add_problems(judgement, sections);

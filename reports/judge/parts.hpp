@@ -5,15 +5,82 @@
 
 #pragma once
 
-#include "judge/causes.hpp"
+#include "base/names.hpp"
 #include "record/model.hpp"
 #include "reference/hardware.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::report {
+
+// --- causes --------------------------------------------------------------------------------------
+// Codes of what a check found, and what each means for the node: for programs, JUnit and tickets, so they stay as they
+// are. Their words are in document/texts/judge_cause.json.
+
+/// In the order in which they outweigh each other.
+enum class Outcome : std::uint8_t { pass, skip, warn, inconclusive, error, fail };
+ASSAY_NAMES(Outcome, "PASS, SKIP, WARN, INCONCLUSIVE, ERROR, FAIL")
+
+/// What an operator does about a failed check, the mildest first.
+ASSAY_ENUM(Action, none, retest,
+           fix_setup, // driver, governor, other users
+           reset,     // the device
+           reboot, reseat,
+           isolate, // take out of service until it is known
+           return_it)
+
+/// Whose fault it is: of the hardware ("node_problem"), of how the machine was set up or used ("user_problem"), or of
+/// the measurement, which says nothing about the node.
+enum class Blame : std::uint8_t { none, node, user, measurement };
+ASSAY_NAMES(Blame, "none, node_problem, user_problem, measurement")
+
+/// How urgent a finding is, the least first.
+ASSAY_ENUM(CheckSeverity, none, low, medium, high, critical)
+/// FAIL is high, and critical where the node must leave service; ERROR and INCONCLUSIVE are medium, WARN is low.
+CheckSeverity severity_of(Outcome outcome, Action action);
+
+ASSAY_ENUM(Cause, none,
+           // the node: FAIL
+           below_limit, above_limit, slower_than_siblings, wrong_result, corrupted, slowed_down,
+           part_missing, link_narrow, links_missing, module_missing, link_slow, memory_uncorrected,
+           row_broken, overheated,
+           // the node: WARN
+           near_limit, throttled, slowing_down, memory_corrected, packets_resent, port_slow,
+           counter_rose, slot_narrow, channels_empty,
+           // how it is set up: INCONCLUSIVE
+           device_shared, device_capped, device_divided, driver_silent, quota, ecc_off, clock_held,
+           setup_differs, other_load,
+           // not decided: INCONCLUSIVE
+           nothing_measured, no_limits, not_measured, not_applicable, no_datasheet, no_siblings,
+           no_value, no_telemetry, not_verified, wrong_unit, executed_on_cpu, limit_expired,
+           too_few_replicas, undecided, unsettled, unstable, disturbed, soak_short, not_compared,
+           neighbours,
+           // nothing can be said: ERROR
+           case_failed, case_crashed, case_timed_out, not_started, interrupted,
+           // accepted
+           waived, waiver_unused)
+inline std::string_view expected_text(Cause /*any*/) {
+    return "a cause code, as `assay check` shows them";
+}
+inline constexpr Cause last_cause = Cause::waiver_unused;
+
+struct CauseMeaning {
+    Outcome outcome;
+    Blame blame;
+    Action action;
+};
+CauseMeaning meaning_of(Cause cause);
+
+/// What telemetry saw, as a finding about the node; nothing where it says nothing about it.
+std::optional<Cause> cause_of(record::DisturbanceCode code);
+/// Of a case without a value.
+std::optional<Cause> cause_of(record::Status status);
+
+// -------------------------------------------------------------------------------------------------
 
 struct PartFinding {
     Cause cause = Cause::none; ///< none: it is as it should be

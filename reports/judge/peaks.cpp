@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "judge/peaks.hpp"
-
 #include "base/quantity.hpp"
+#include "judge/lint.hpp"
 #include "judge/match.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
 
 namespace assay::report {
 namespace {

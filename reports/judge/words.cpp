@@ -16,8 +16,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <set>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "offers/cost.hpp"
 
+#include "base/console.hpp"
+#include "base/text.hpp"
 #include "offers/lint.hpp"
 #include "reference/catalog.hpp"
 
@@ -337,8 +338,7 @@ Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& opti
                                 offers.offers.size(), most_offers));
     std::vector<Cost> costs;
     for (const auto& offer : offers.offers) {
-        ASSAY_TRY(auto cost, cost_of(offer, offers.rates, options));
-        costs.push_back(std::move(cost));
+        ASSAY_TRY(costs.emplace_back(), cost_of(offer, offers.rates, options));
     }
     const auto is_money = [](const auto& given) {
         const auto* const setting = std::ranges::find(table, given.first, &Setting::key);
@@ -348,9 +348,8 @@ Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& opti
         return cost.price.currency != costs.front().price.currency;
     });
     if (mixed && std::ranges::any_of(options.given, is_money))
-        return fail(
-            "--set gives an amount of money, and the offers are in several currencies: give "
-            "--currency too");
+        return fail("--set gives an amount of money, and the offers are in several currencies: "
+                    "give --currency too");
     return costs;
 }
 
@@ -388,6 +387,44 @@ std::vector<BreakEven> break_evens(const std::vector<Cost>& costs) {
             found.push_back(std::move(one));
         }
     return found;
+}
+
+// --- settings ------------------------------------------------------------------------------------
+
+Result<void> add_setting(const std::string& text, std::span<const Setting> table, Given& given) {
+    const auto at = text.find('=');
+    const auto key = text.substr(0, at);
+    const auto found = std::ranges::find(table, key, &Setting::key);
+    if (at == std::string::npos || found == table.end()) {
+        std::vector<std::string> names;
+        for (const auto& setting : table) names.emplace_back(setting.key);
+        return fail(fmt::format("--set \"{}\" is none{}; there are {}", plain(text, 60),
+                                nearest(key, names).empty() ? "" : suggestion(key, names),
+                                fmt::join(names, ", ")));
+    }
+    const auto amount = parse_amount(text.substr(at + 1));
+    if (!amount) return fail(fmt::format("--set {}: {}", key, amount.error().message));
+    if (amount->value < found->least || amount->value > found->most)
+        return fail(fmt::format("--set {}={} is out of range: {:g} to {:g}", key,
+                                plain(amount->text, 60), found->least, found->most));
+    given[key] = amount->value;
+    return {};
+}
+
+void add_inputs(Calculation& lines, std::span<const Setting> table, const Given& given,
+                const std::string& money) {
+    constexpr std::string_view stands = "money";
+    for (const auto& setting : table) {
+        const std::string key{setting.key};
+        std::string unit{setting.unit};
+        if (unit.starts_with(stands)) unit = money + unit.substr(stands.size());
+        if (const auto own = given.find(setting.key); own != given.end())
+            lines.input(key, unit, own->second, Basis::given, "--set");
+        else if (setting.usual)
+            lines.input(key, unit, *setting.usual, Basis::assumed, "");
+        else
+            lines.unknown(key, unit, "not_given");
+    }
 }
 
 } // namespace assay::report

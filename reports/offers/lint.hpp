@@ -12,7 +12,6 @@
 #include "reference/hardware.hpp"
 #include "store/collection.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

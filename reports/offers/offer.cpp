@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "offers/offer.hpp"
 
 #include "base/console.hpp"
@@ -7,6 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <system_error>
 #include <tuple>
 
 namespace assay::report {
@@ -93,5 +96,89 @@ const std::vector<std::string>& offer_columns() {
 }
 
 json::Value to_json(const Offer& offer) { return json::encode(offer); }
+
+// --- money ---------------------------------------------------------------------------------------
+
+namespace {
+
+/// ISO 4217, those that money is paid in.
+constexpr std::string_view currencies =
+    "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP "
+    "BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP "
+    "GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR "
+    "KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK "
+    "MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR "
+    "SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS "
+    "UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG ";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+} // namespace
+
+bool is_formula(std::string_view cell) {
+    const auto first = cell.find_first_not_of(" \t'");
+    if (first == std::string_view::npos) return false;
+    const char start = cell[first];
+    if (start == '=' || start == '@') return true;
+    // A sign in front of what is no number: "-2+3", "+cmd|...".
+    return (start == '+' || start == '-') &&
+           cell.find_first_not_of("0123456789.,eE+- ", first + 1) != std::string_view::npos;
+}
+
+Result<Amount> parse_amount(std::string_view text) {
+    const auto show = [&] { return '"' + plain(text, 60) + '"'; };
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return fail("an amount is missing: write 98.32");
+    auto number = text.substr(first, text.find_last_not_of(" \t") - first + 1);
+    if (is_formula(number)) return fail(show() + " is a formula; write its value");
+    if (number.find(',') != std::string_view::npos && is_digit(number.front()))
+        return fail(show() + " may be read in two ways; write a point before the decimals and "
+                             "nothing between thousands: 1234.5");
+    double value = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(value))
+        return fail(show() + " is no amount; write the number alone, 98.32, and the currency in "
+                             "its own place");
+    return Amount{.text = std::string{number}, .value = value};
+}
+
+json::Value encode_value(const Amount& amount) { return amount.text; }
+
+void decode_value(const json::Object& object, std::string_view key, Amount& out) {
+    const auto* value = object.find(key);
+    // The shortest decimal that gives the same double is what was typed, up to 15 digits.
+    const auto text = value == nullptr     ? std::string{}
+                      : value->is_string() ? value->get<std::string>()
+                                           : value->dump();
+    auto amount = parse_amount(text);
+    if (!amount) return object.problem(key, amount.error().message);
+    out = std::move(*amount);
+}
+
+bool is_currency(std::string_view code) {
+    const bool letters =
+        code.size() == 3 && std::ranges::all_of(code, [](char c) { return c >= 'A' && c <= 'Z'; });
+    return letters && currencies.find(std::string{code} + ' ') != std::string_view::npos;
+}
+
+std::string money_in_words(double value, std::string_view currency) {
+    if (!std::isfinite(value)) return "";
+    const double size = std::abs(value);
+    constexpr double whole_from = 1000;
+    std::string digits;
+    if (size >= 1e15) {
+        digits = fmt::format("{:.4g}", value);
+    } else if (size >= whole_from) {
+        digits = fmt::format("{:.0f}", value);
+        for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (value < 0 ? 1 : 0);
+             at -= 3)
+            digits.insert(static_cast<std::size_t>(at), 1, ',');
+    } else if (size >= 1 || size == 0) {
+        digits = fmt::format("{:.2f}", value);
+    } else {
+        digits = fmt::format("{:.4g}", value);
+    }
+    return fmt::format("{} {}", currency, digits);
+}
 
 } // namespace assay::report

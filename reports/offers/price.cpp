@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "offers/price.hpp"
 
 #include "base/utc.hpp"
@@ -8,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace assay::report {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "offers/offer.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -11,10 +11,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <set>
-#include <utility>
 
 namespace assay::report {
 namespace {

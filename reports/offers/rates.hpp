@@ -11,12 +11,6 @@
 #include "reference/hardware.hpp"
 #include "store/collection.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace assay::report {
 
 /// A part of a job: so much of what a case does. FLOP of a rate in FLOP/s, bytes of B/s; calls where a time is measured.

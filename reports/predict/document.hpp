@@ -7,8 +7,17 @@
 #include "document/document.hpp"
 #include "predict/prediction.hpp"
 
+#include <string>
+
 namespace assay::report {
 
 document::Document make_document(const Prediction& prediction);
+
+// --- prediction data -----------------------------------------------------------------------------
+// A prediction as JSON and as CSV.
+
+std::string to_json(const Prediction& prediction);
+/// A row for each curve and size.
+std::string to_csv(const Prediction& prediction);
 
 } // namespace assay::report

@@ -6,7 +6,7 @@
 
 #include "base/names.hpp"
 #include "base/result.hpp"
-#include "predict/formulas.hpp"
+#include "predict/points.hpp"
 #include "stats/alpha_beta.hpp"
 #include "store/collection.hpp"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "predict/prediction_data.hpp"
-
 #include "document/text.hpp"
 #include "json/codec.hpp"
 #include "predict/document.hpp"

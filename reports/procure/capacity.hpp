@@ -7,11 +7,10 @@
 
 #include "base/result.hpp"
 #include "document/document.hpp"
-#include "offers/settings.hpp"
+#include "offers/cost.hpp"
 #include "reference/catalog.hpp"
 #include "reference/hardware.hpp"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -10,7 +10,6 @@
 #include "document/texts/catalog.hpp"
 #include "document/texts/limits.hpp"
 #include "json/codec.hpp"
-#include "procure/catalog_words.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +17,6 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace assay::datasheet {

@@ -6,6 +6,7 @@
 
 #include "base/names.hpp"
 #include "document/lint.hpp"
+#include "json/json.hpp"
 #include "reference/hardware.hpp"
 
 #include <cstdint>
@@ -36,5 +37,15 @@ std::vector<document::LintRow> lint(const datasheet::Hardware& hardware,
                                     const CatalogLint& options);
 /// A file that cannot be read, and why.
 document::LintRow lint_unreadable(const std::string& file, const std::string& error);
+
+// --- catalog words -------------------------------------------------------------------------------
+// Figures of the catalogue in words, by their paths.
+
+/// "B/s"; empty for counts and texts.
+std::string_view unit_of_figure(std::string_view path);
+/// "Tensor peak, bf16": a name where the path, or what it begins with, has one.
+std::string name_of_figure(std::string_view path);
+/// "3.35 TB/s", "192 GiB".
+std::string figure_in_words(std::string_view path, const json::Value& value);
 
 } // namespace assay::report

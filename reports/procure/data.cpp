@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/console.hpp"
 #include "json/codec.hpp"
-#include "procure/document.hpp"
+#include "procure/procurement.hpp"
 
 #include <cmath>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "procure/document.hpp"
+#include "offers/document.hpp"
 
 #include "base/console.hpp"
 #include "document/language.hpp"
@@ -10,8 +10,7 @@
 #include "document/texts/procure.hpp"
 #include "document/texts/words.hpp"
 #include "offers/cost_document.hpp"
-#include "offers/document.hpp"
-#include "procure/view.hpp"
+#include "procure/procurement.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>

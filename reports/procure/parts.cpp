@@ -10,14 +10,12 @@
 #include "document/texts/words.hpp"
 #include "offers/cost_document.hpp"
 #include "offers/document.hpp"
-#include "procure/view.hpp"
+#include "procure/procurement.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <set>
 #include <utility>
 

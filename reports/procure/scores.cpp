@@ -16,9 +16,7 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <variant>
 

@@ -9,10 +9,8 @@
 #include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
-#include "record/model.hpp"
 #include "report/pairs.hpp"
 #include "stats/levels.hpp"
-#include "stats/shape.hpp"
 #include "stats/summary.hpp"
 
 #include <fmt/format.h>
@@ -25,11 +23,9 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace assay::report {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/document.hpp"
-
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/facts.hpp"
@@ -9,6 +7,7 @@
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "record/format.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/facts.hpp"
+#include "document/texts/facts.hpp"
 
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/count.hpp"
-#include "document/texts/facts.hpp"
 #include "document/texts/import.hpp"
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/same_machine.hpp"
 #include "report/findings.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -9,7 +9,6 @@
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "record/format.hpp"
-#include "record/summary.hpp"
 #include "report/curves.hpp"
 #include "report/pairs.hpp"
 #include "report/roofline.hpp"

@@ -7,9 +7,6 @@
 #include "record/summary.hpp"
 #include "report/types.hpp"
 
-#include <string>
-#include <vector>
-
 namespace assay::report {
 
 /// `charts`: the curves that the run has.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/json.hpp"
+#include "json/json.hpp"
 
-#include "document/chart_layout.hpp"
+#include "document/chart.hpp"
 #include "json/codec.hpp"
-#include "json/members.hpp"
+#include "report/report.hpp"
 
 #include <optional>
 #include <utility>

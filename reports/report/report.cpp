@@ -8,21 +8,17 @@
 #include "document/texts/check.hpp"
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
+#include "record/convert.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
-#include "record/plain.hpp"
-#include "record/summary.hpp"
 #include "report/answer.hpp"
 #include "report/curves.hpp"
-#include "report/facts.hpp"
 #include "report/findings.hpp"
 #include "report/roofline.hpp"
-#include "report/soak.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>

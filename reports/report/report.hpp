@@ -4,12 +4,16 @@
 
 #pragma once
 
+#include "document/document.hpp"
 #include "record/model.hpp"
+#include "record/summary.hpp"
 #include "report/types.hpp"
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace assay::report {
 
@@ -22,5 +26,42 @@ struct ReportOptions {
     std::size_t listed_checks = 200; ///< passed checks listed; those that failed always are
 };
 Report make_report(const record::Run& run, const ReportOptions& options = {});
+
+// --- document ------------------------------------------------------------------------------------
+// The report of a run, as a document for every format: what it reached, whether to trust that, each value, and what they
+// rest on.
+
+document::Document make_document(const Report& report);
+
+/// The part of it that has the values: a section for each family (scorecard.cpp).
+std::vector<document::Section> scorecard(const Report& report);
+
+// --- json ----------------------------------------------------------------------------------------
+// What a report says, for programs: the view model as JSON, schema assay.report/1. Figures as numbers are
+// in run.json; here are the words and numbers that people are shown, and the findings.
+
+std::string to_json(std::span<const Report> reports);
+
+// --- facts ---------------------------------------------------------------------------------------
+// The parts of a report that are names and texts: the run, the machine, its counters of errors.
+
+std::string title_of(const record::Run& run);
+std::vector<Fact> run_facts(const record::Run& run, const std::string& source);
+std::vector<Fact> machine_facts(const record::Machine& machine);
+std::vector<Fact> software_facts(const record::Machine& machine);
+
+/// Counters of errors that are not zero, or changed.
+std::vector<Fact> error_facts(const record::Run& run);
+
+// --- soak ----------------------------------------------------------------------------------------
+// What a soak found, as a section of its report: a sentence, wrong results and where they are, each case over time.
+
+/// Nothing for other runs. `run` is plain.
+std::optional<document::Section> soak_section(const record::Run& run);
+
+/// "1:05:30": hours, minutes and seconds of a soak.
+std::string soak_time(double seconds);
+/// Where it is: "array 0, element 12345", or the block; "not known".
+std::string place_in_words(const record::Corruption& wrong);
 
 } // namespace assay::report

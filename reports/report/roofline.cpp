@@ -16,10 +16,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 
 namespace assay::report {

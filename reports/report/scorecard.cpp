@@ -11,7 +11,7 @@
 #include "record/format.hpp"
 #include "report/answer.hpp"
 #include "report/curves.hpp"
-#include "report/document.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,7 +8,6 @@
 #include "document/document.hpp"
 #include "record/model.hpp"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

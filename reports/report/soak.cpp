@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/soak.hpp"
+#include "document/texts/soak.hpp"
 
 #include "base/utc.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
-#include "document/texts/soak.hpp"
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "record/format.hpp"
 #include "record/soak.hpp"
 #include "report/curves.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 

@@ -28,7 +28,7 @@ struct Series {
     std::string place; ///< kind: "host", "cuda"
     std::string library;
     record::NamedList parameters;
-    record::NamedList conditions; ///< as recorded; see record/conditions.hpp and store/alike.hpp
+    record::NamedList conditions; ///< as recorded; see record/conditions.hpp and store/find.hpp
     std::string metric;
     std::string unit;
     bool higher_is_better = true;

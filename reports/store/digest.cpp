@@ -14,10 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
-#include <string>
 #include <string_view>
-#include <utility>
 
 namespace assay::report {
 namespace {

@@ -9,6 +9,7 @@
 #include "store/metrics.hpp"
 #include "store/pack.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -82,5 +83,18 @@ private:
 /// What identifies it; the words follow from that.
 ASSAY_FIELDS(Series, benchmark, version, place, library, parameters, conditions, metric, unit,
              higher_is_better)
+
+// --- gather --------------------------------------------------------------------------------------
+// Makes one Collection of digests: looks at each for what cannot be, finds runs that are there twice, numbers machines,
+// series and settings anew.
+
+/// A file's digest before it is looked at.
+struct Candidate {
+    std::size_t input = 0; ///< which of the arguments it came by
+    RunDigest digest;
+};
+
+/// `options.now`: seconds since 1970, from which on a run is in the future.
+Collection gather(std::vector<Candidate> candidates, Pools pools, const CollectOptions& options);
 
 } // namespace assay::report

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "store/gather.hpp"
-
 #include "base/console.hpp"
 #include "base/utc.hpp"
 #include "document/language.hpp"
 #include "document/texts/store.hpp"
 #include "document/words.hpp"
 #include "record/same_machine.hpp"
+#include "store/digest.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>

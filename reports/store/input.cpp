@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "store/input.hpp"
 
 #include "base/file.hpp"
 #include "document/language.hpp"
+#include "document/text.hpp"
 #include "document/texts/store.hpp"
 #include "record/journal.hpp"
 #include "reference/sheet_bounds.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <optional>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 namespace assay::report {
@@ -86,8 +87,7 @@ Result<Input> find_input(std::string_view argument) {
 Result<std::vector<Input>> find_inputs(const std::vector<std::string>& arguments) {
     std::vector<Input> inputs;
     for (const auto& argument : arguments) {
-        ASSAY_TRY(auto input, find_input(argument));
-        inputs.push_back(std::move(input));
+        ASSAY_TRY(inputs.emplace_back(), find_input(argument));
     }
     return inputs;
 }

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "record/model.hpp"
 #include "record/reader.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>

@@ -6,7 +6,6 @@
 
 #include "record/layout.hpp"
 
-#include <concepts>
 #include <cstring>
 #include <optional>
 #include <string>

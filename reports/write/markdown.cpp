@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "write/markdown.hpp"
-
 #include "document/document.hpp"
 #include "document/language.hpp"
 #include "document/texts/compare.hpp"
 #include "document/texts/words.hpp"
-#include "write/html.hpp"
+#include "write/formats.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,24 +1,305 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "document/texts/page.hpp"
 
 #include "base/file.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
-#include "document/chart_layout.hpp"
+#include "document/chart.hpp"
+#include "document/document.hpp"
+#include "document/language.hpp"
+#include "document/texts/words.hpp"
 #include "json/codec.hpp"
-#include "write/html.hpp"
-#include "write/html_body.hpp"
+#include "write/formats.hpp"
 #include "write/style.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace assay::write {
 namespace {
+
+// --- html body -----------------------------------------------------------------------------------
+
+// What stands in a page, as HTML: header, sections, tables; a figure for each chart, which the script draws.
+
+struct HtmlBody {
+    std::string html;
+    std::vector<const document::Chart*> charts; ///< of the figures, by the number they bear
+};
+
+using namespace document;
+using document::Table;
+using report::say;
+
+std::string small(std::string_view text, std::string_view kind = "") {
+    if (text.empty()) return "";
+    return kind.empty() ? fmt::format("<small>{}</small>", escape_html(text))
+                        : fmt::format("<small class=\"{}\">{}</small>", kind, escape_html(text));
+}
+
+std::string toned(Tone tone, std::string_view text) {
+    if (tone == Tone::plain || text.empty()) return escape_html(text);
+    return fmt::format("<span class=\"{}\">{}</span>", to_string(tone), escape_html(text));
+}
+
+/// The interval about the value, drawn to ±30%.
+std::string bar(const Cell& cell) {
+    constexpr double most = 0.3;
+    constexpr double half = 30; // pixels
+    if (!cell.number || !cell.low || !cell.high || *cell.number <= 0) return "";
+    const auto place = [&](double end) {
+        const double off = std::clamp(end / *cell.number - 1, -most, most);
+        return half + off / most * half;
+    };
+    return fmt::format("<svg class=\"bar\" width=\"60\" height=\"10\" aria-hidden=\"true\"><path "
+                       "d=\"M0 5H60\"/><path class=\"i\" d=\"M{:.1f} 5H{:.1f}\"/><circle cx=\"30\" "
+                       "cy=\"5\" r=\"2.5\"/></svg>",
+                       place(*cell.low), place(*cell.high));
+}
+
+/// "0.1,0.2;0.1": numbers with four digits, replicas apart.
+std::string strips(const Cell& cell) {
+    if (cell.strips.empty()) return "";
+    std::string data;
+    for (const auto& strip : cell.strips) {
+        if (!data.empty()) data += ';';
+        for (std::size_t i = 0; i < strip.size(); ++i)
+            data += fmt::format("{}{:.4g}", i == 0 ? "" : ",", strip[i]);
+    }
+    return fmt::format("<span class=\"strips\" data-strips=\"{}\"></span>", data);
+}
+
+/// Short texts stay on one line.
+std::string classes_of(const Column& column, std::string_view text = "") {
+    constexpr std::size_t longest = 30;
+    std::string out = column.numeric ? "n" : !text.empty() && text.size() <= longest ? "w" : "";
+    const auto add = [&](const std::string& name) { out += (out.empty() ? "" : " ") + name; };
+    if (!column.key.empty()) add("col-" + column.key);
+    if (column.side > 0) add(fmt::format("side-{}", column.side));
+    return out.empty() ? "" : fmt::format(" class=\"{}\"", out);
+}
+
+/// Has it a table that is printed and, by its texts, wider than an upright page of paper?
+bool is_broad(const Section& section) {
+    constexpr std::size_t room = 100; // columns of 9 points between the margins of A4
+    constexpr std::size_t first = 24;
+    constexpr std::size_t longest = 30; // longer texts are wrapped
+    return std::ranges::any_of(section.blocks, [&](const Block& block) {
+        const auto* table = std::get_if<Table>(&block);
+        if (table == nullptr || table->only_workbook || !table->folded.empty()) return false;
+        std::size_t sum = first;
+        for (const auto i : shown_columns(*table)) {
+            std::size_t width = 0;
+            for (const auto& row : table->rows)
+                width = std::max(width, std::min(longest, display_width(row.cells[i].text)));
+            sum += i == 0 ? 0 : width + 2;
+        }
+        return sum > room;
+    });
+}
+
+class Printer {
+public:
+    Printer(HtmlBody& body, bool scripted)
+        : out_{body.html}, charts_{body.charts}, scripted_{scripted} {}
+
+    void operator()(const Paragraph& paragraph) {
+        out_ += paragraph.tone == Tone::plain
+                    ? "<p>"
+                    : fmt::format("<p class=\"{}\">", to_string(paragraph.tone));
+        if (!paragraph.mark.empty() && paragraph.mark != "-")
+            out_ += fmt::format("<sup>{}</sup> ", escape_html(paragraph.mark));
+        out_ += fmt::format("{}</p>\n", escape_html(paragraph.text));
+    }
+    void operator()(const Facts& facts) {
+        static constexpr std::string_view looks[] = {"facts", "facts summary", "tiles"};
+        out_ += fmt::format("<dl class=\"{}\">\n", looks[static_cast<std::size_t>(facts.look)]);
+        const bool tiles = facts.look == Facts::Look::tiles;
+        for (const auto& fact : facts.facts)
+            out_ += fmt::format("{}<dt>{}</dt><dd>{}{}</dd>{}\n", tiles ? "<div>" : "",
+                                escape_html(fact.name), toned(fact.tone, fact.text),
+                                fact.detail.empty() ? "" : fmt::format(" {}", small(fact.detail)),
+                                tiles ? "</div>" : "");
+        out_ += "</dl>\n";
+    }
+    void operator()(const Findings& findings) {
+        if (findings.findings.empty()) return;
+        out_ += "<ul class=\"findings\">\n";
+        for (const auto& finding : findings.findings)
+            out_ += fmt::format("<li class=\"{}\"><p>{}</p>{}</li>\n", to_string(finding.severity),
+                                escape_html(finding.what),
+                                finding.action.empty() ? ""
+                                                       : fmt::format("<p class=\"do\">{}</p>",
+                                                                     escape_html(finding.action)));
+        out_ += "</ul>\n";
+    }
+    void operator()(const Table& table) {
+        if (table.rows.empty() || table.only_workbook) return;
+        // A browser lays out every row before it paints the first. Rows that are filtered or sorted stay together.
+        const bool long_one = table.rows.size() > most_rows + most_rows / 2 &&
+                              table.folded.empty() && table.rows.front().tags.outcomes.empty();
+        const auto first = long_one ? most_rows : table.rows.size();
+        add(table, {table.rows.data(), first}, table.folded);
+        if (long_one)
+            add(table, {table.rows.data() + first, table.rows.size() - first},
+                report::say_count<report::text::words::rows_behind>(table.rows.size() - first));
+    }
+    void operator()(const Chart& chart) {
+        if (!scripted_ && chart.lines.empty() && chart.notes.empty()) return;
+        out_ += fmt::format(
+            "<figure data-chart=\"{}\"><h3>{}</h3>\n<div class=\"chart\" role=\"img\" aria-label=\""
+            "{}\"></div>\n",
+            charts_.size(), escape_html(chart.title),
+            escape_html(fmt::format("{}. {}", chart.title, fmt::join(chart.lines, "; "))));
+        charts_.push_back(&chart);
+        if (!scripted_ && !chart.lines.empty()) {
+            out_ += "<ul class=\"lines\">\n";
+            for (const auto& line : chart.lines)
+                out_ += fmt::format("<li>{}</li>\n", escape_html(line));
+            out_ += "</ul>\n";
+        }
+        if (!chart.caption.empty())
+            out_ += fmt::format("<figcaption>{}</figcaption>\n", escape_html(chart.caption));
+        for (const auto& note : chart.notes)
+            out_ += fmt::format("<p class=\"foot\">{}</p>\n", escape_html(note));
+        out_ += "</figure>\n";
+    }
+
+    void begin(const Section& section) { section_ = section.title; }
+
+private:
+    static constexpr std::size_t most_rows = 100; ///< of a table that are not behind a line
+
+    void add(const Table& table, std::span<const Row> rows, const std::string& folded) {
+        if (!folded.empty())
+            out_ += fmt::format("<details><summary>{}</summary>\n", escape_html(folded));
+        out_ += fmt::format("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">"
+                            "<table>\n<caption>{}</caption>\n<thead><tr>",
+                            escape_html(name_of(table)), escape_html(table.caption));
+        const auto shown = shown_columns(table);
+        for (const auto i : shown)
+            out_ += fmt::format("<th scope=\"col\"{}>{}</th>",
+                                i == 0 ? "" : classes_of(table.columns[i]),
+                                escape_html(table.columns[i].title));
+        out_ += "</tr></thead>\n<tbody>\n";
+        for (const auto& row : rows) add(table, shown, row);
+        out_ += "</tbody></table></div>\n";
+        if (!folded.empty()) out_ += "</details>\n";
+    }
+    /// For people who listen: no two tables of a page have one name.
+    std::string name_of(const Table& table) {
+        auto name = table.caption.empty()
+                        ? section_
+                        : say<report::text::words::labelled>(section_, table.caption);
+        if (const auto seen = ++names_[name]; seen > 1) name += fmt::format(" {}", seen);
+        return name;
+    }
+    void add(const Table& table, const std::vector<std::size_t>& shown, const Row& row) {
+        const auto& tags = row.tags;
+        out_ += "<tr";
+        const auto attribute = [&](std::string_view name, const std::string& value) {
+            if (!value.empty()) out_ += fmt::format(" data-{}=\"{}\"", name, escape_html(value));
+        };
+        attribute("family", tags.family);
+        attribute("library", fmt::format("{}", fmt::join(tags.libraries, "|")));
+        attribute("outcome", fmt::format("{}", fmt::join(tags.outcomes, "|")));
+        out_ += '>';
+        for (const auto i : shown) {
+            const auto& column = table.columns[i];
+            const auto& cell = row.cells[i];
+            std::string content = toned(cell.tone, cell.text);
+            if (column.bar) content += bar(cell);
+            content += strips(cell);
+            if (i == 0) content += small(row.group, "id");
+            content += small(cell.detail);
+            for (const auto& note : cell.notes) content += small(note, "note");
+            if (i == 0) {
+                out_ += fmt::format("<th scope=\"row\">{}</th>", content);
+                continue;
+            }
+            const auto sorted =
+                cell.number ? fmt::format(" data-v=\"{:.7g}\"", *cell.number) : std::string{};
+            out_ += content.empty()
+                        ? fmt::format("<td{}></td>", classes_of(column, cell.text))
+                        : fmt::format("<td data-l=\"{}\"{}{}>{}</td>", escape_html(column.title),
+                                      classes_of(column, cell.text), sorted, content);
+        }
+        out_ += "</tr>\n";
+    }
+
+    std::string& out_;
+    std::vector<const Chart*>& charts_;
+    bool scripted_;
+    std::string section_;
+    std::map<std::string, std::size_t> names_;
+};
+
+void add(HtmlBody& body, Printer& printer, const Document& document, std::size_t number) {
+    auto& out = body.html;
+    const bool answered = !document.verdict.empty();
+    out += fmt::format(
+        "<article>\n<header class=\"top\">\n<p class=\"kicker\">{}</p>\n<h1{}>{}</h1>\n",
+        escape_html(document.kicker),
+        document.tone == Tone::plain ? std::string{}
+                                     : fmt::format(" class=\"{}\"", to_string(document.tone)),
+        escape_html(answered ? document.verdict : document.title));
+    for (const auto& line : document.lead)
+        out += fmt::format("<p class=\"lead\">{}</p>\n", escape_html(line));
+    if (answered) out += fmt::format("<p class=\"sub\">{}</p>\n", escape_html(document.title));
+    if (!document.sub.empty())
+        out += fmt::format("<p class=\"sub\">{}</p>\n", escape_html(document.sub));
+    out += "</header>\n";
+    for (std::size_t i = 0; i < document.sections.size(); ++i) {
+        const auto& section = document.sections[i];
+        out += fmt::format(
+            "<section class=\"part\" id=\"part-{}-{}\">\n<h2 tabindex=\"-1\"{}>{}</h2>\n", number,
+            i, section.heading ? "" : " class=\"unseen\"", escape_html(section.title));
+        if (!section.question.empty())
+            out += fmt::format("<p class=\"question\">{}</p>\n", escape_html(section.question));
+        printer.begin(section);
+        for (const auto& block : section.blocks) std::visit(printer, block);
+        out += "</section>\n";
+    }
+    out += "<footer>\n";
+    for (const auto& paragraph : document.foot) printer(paragraph);
+    out += "</footer>\n</article>\n";
+}
+
+/// `scripted`: a script draws the charts; otherwise the page says that they are missing.
+HtmlBody body_of(std::span<const Document> documents, const std::string& created, bool scripted) {
+    HtmlBody body;
+    const bool broad = std::ranges::any_of(documents, [](const Document& document) {
+        return std::ranges::any_of(document.sections, is_broad);
+    });
+    body.html = fmt::format("<div{}>\n<main id=\"main\" tabindex=\"-1\">\n",
+                            broad ? " class=\"broad\"" : "");
+    Printer printer{body, scripted};
+    for (std::size_t i = 0; i < documents.size(); ++i) add(body, printer, documents[i], i);
+    body.html += "</main>\n<footer>\n";
+    if (!scripted) body.html += fmt::format("<p>{}</p>\n", say<report::text::page::no_script>());
+    auto day = created;
+    std::ranges::replace(day, 'T', ' ');
+    if (day.ends_with('Z')) day.replace(day.size() - 1, 1, " UTC");
+    body.html +=
+        fmt::format("<p>{}</p>\n</footer>\n</div>\n",
+                    escape_html(say<report::text::page::made>(std::string{version()}, day)));
+    return body;
+}
+
+// -------------------------------------------------------------------------------------------------
 
 using namespace document;
 using json::Value;
@@ -112,6 +393,24 @@ constexpr std::string_view still_page =
     "<style>@BASE@</style>\n</head>\n<body>\n<div id=\"page\">@BODY@</div>\n</body>\n</html>\n";
 
 } // namespace
+
+std::string escape_html(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (const char c : text) {
+        if (c == '&')
+            out += "&amp;";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '"')
+            out += "&quot;";
+        else
+            out += c;
+    }
+    return out;
+}
 
 std::string pack_json(std::string_view document) {
     std::string out;

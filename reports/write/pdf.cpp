@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "write/pdf.hpp"
-
 #include "base/console.hpp"
 #include "base/file.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
+#include "write/formats.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

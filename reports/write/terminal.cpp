@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-
-#include "write/terminal.hpp"
-
-#include "document/document.hpp"
 #include "document/language.hpp"
 #include "document/texts/words.hpp"
-#include "write/lines.hpp"
+#include "write/formats.hpp"
 
 #include <fmt/format.h>
 
@@ -19,6 +15,49 @@
 
 namespace assay::write {
 namespace {
+
+// --- lines ---------------------------------------------------------------------------------------
+
+// Lines of plain text for a terminal: wrapped, indented, painted where there is colour.
+
+constexpr std::size_t narrowest = 60; // below this a table of values does not fit
+
+class Lines {
+public:
+    explicit Lines(Terminal terminal) : terminal_{terminal} {
+        terminal_.width = std::max(terminal_.width, narrowest);
+    }
+    std::string paint(Paint paint, std::string_view text) const {
+        return assay::paint(terminal_, paint, text);
+    }
+    void line(std::string_view text = "") {
+        const auto end = text.find_last_not_of(' ');
+        out_ += text.substr(0, end == std::string_view::npos ? 0 : end + 1);
+        out_ += '\n';
+    }
+    /// An empty line and `text` in bold.
+    void heading(std::string_view text) {
+        line();
+        line(paint(Paint::bold, text));
+    }
+    /// `text` wrapped behind `first`, later lines indented to the same column.
+    void paragraph(std::string_view first, std::size_t indent, std::string_view text,
+                   bool dim = false) {
+        const auto lines = wrap(text, width() > indent + 20 ? width() - indent : 20);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            const std::string body = dim ? paint(Paint::dim, lines[i]) : lines[i];
+            line((i == 0 ? fit(first, indent) : std::string(indent, ' ')) + body);
+        }
+    }
+    std::size_t width() const { return terminal_.width; }
+    std::string take() { return std::move(out_); }
+
+private:
+    Terminal terminal_;
+    std::string out_;
+};
+
+// -------------------------------------------------------------------------------------------------
 
 using namespace document;
 using document::Table;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "write/workbook.hpp"
+#include "document/texts/workbook.hpp"
 
 #include "document/document.hpp"
 #include "document/language.hpp"
 #include "document/texts/words.hpp"
-#include "document/texts/workbook.hpp"
+#include "write/formats.hpp"
 #include "write/workbook_file.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 #include "write/workbook_file.hpp"
 
 #include "base/console.hpp"
-#include "base/file.hpp"
 #include "base/terminal.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 namespace assay::write {

@@ -1,61 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `assay run --interleave` from outside.
+// `assay run --interleave`, `--together` and `--while` from outside.
 
-#include "json/json.hpp"
 #include "program.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <algorithm>
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
+namespace assay::cli_test {
 namespace {
 
-using namespace assay;
-using cli_test::Folder;
-using cli_test::run;
-using cli_test::steps_in;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using namespace testing;
 
-const std::vector<std::string> one_case{"peak.fma", "--set", "peak.fma.threads=one", "--set",
-                                        "peak.fma.precision=fp64"};
-
-std::vector<std::string> words(std::vector<std::string> begin,
-                               const std::vector<std::string>& more) {
-    begin.insert(begin.end(), one_case.begin(), one_case.end());
+std::vector<std::string> words(std::vector<std::string> begin, const std::vector<std::string>& more,
+                               const char* threads = "one") {
+    begin.insert(begin.end(), {"peak.fma", "--set", std::string{"peak.fma.threads="} + threads,
+                               "--set", "peak.fma.precision=fp64"});
     begin.insert(begin.end(), more.begin(), more.end());
     return begin;
-}
-
-json::Value parsed(const std::string& text) {
-    const auto value = json::parse(text, "text");
-    EXPECT_TRUE(value) << text;
-    return value ? *value : json::Value::object();
-}
-
-json::Value read(const std::filesystem::path& path) {
-    std::ifstream file{path};
-    return parsed({std::istreambuf_iterator<char>{file}, {}});
-}
-
-TEST(Interleave, ThePlanShowsOrderAndTime) {
-    const std::vector<std::string> settings{"--interleave", "old:", "--interleave",
-                                            "new: OMP_WAIT_POLICY=active"};
-    EXPECT_THAT(run(words({"plan"}, settings)).output,
-                AllOf(HasSubstr("old new | new old | old new"),
-                      HasSubstr("new: environment.OMP_WAIT_POLICY=active"),
-                      HasSubstr("1 cases x 2 variants x 10 pairs")));
-    auto with = settings;
-    with.insert(with.end(), {"--pairs", "4", "--json", "--dry-run"});
-    const auto plan = parsed(run(words({"run"}, with)).output);
-    EXPECT_EQ(plan["order"], "ABBA");
-    EXPECT_EQ(plan["pairs"], 4);
-    EXPECT_EQ(plan["settings"][1]["plan"]["replicas"], 4);
 }
 
 TEST(Interleave, WhatIsWrongIsSaidWithTheCodeForIt) {
@@ -87,15 +48,16 @@ TEST(Interleave, AProgramThatStopsStartingWorkersCostsNothingForEver) {
                   "--budget", "2s", "--json", "--quiet", "--resume", "--out", folder.path()});
     const auto first = run(command);
     EXPECT_EQ(first.code, 4) << first.error;
-    const auto cases = [](const cli_test::Outcome& outcome) {
-        return read(parsed(outcome.output)["settings"][1]["file"].get<std::string>())["cases"];
+    const auto cases = [](const Outcome& outcome) {
+        return json::read_file(parsed(outcome)["settings"][1]["file"].get<std::string>())
+            .value()["cases"];
     };
     EXPECT_EQ(cases(first)[0]["status"], "not_started");
     EXPECT_EQ(cases(first)[0]["reason_code"], "no_worker");
     folder.write("start", "#!/bin/sh\nexec \"$@\"\n");
     const auto again = run(command);
     EXPECT_EQ(again.code, 0) << again.error;
-    EXPECT_EQ(parsed(again.output)["pairing"], parsed(first.output)["pairing"]);
+    EXPECT_EQ(parsed(again)["pairing"], parsed(first)["pairing"]);
     EXPECT_EQ(cases(again)[0]["replicas"].size(), 2U);
 }
 
@@ -107,16 +69,16 @@ TEST(Interleave, AnInterruptedPairingIsGoneOnWith) {
     const auto stopped =
         run(command, {.interrupt_when = [&] { return steps_in(folder.path()) >= 3; }});
     EXPECT_EQ(stopped.code, 5) << stopped.error;
-    const auto first = parsed(stopped.output);
+    const auto first = parsed(stopped);
     const auto outcome = run(command);
     EXPECT_EQ(outcome.code, 0) << outcome.error;
-    const auto document = parsed(outcome.output);
+    const auto document = parsed(outcome);
     EXPECT_EQ(document["pairing"], first["pairing"]);
     ASSERT_EQ(document["settings"].size(), 2U);
     for (const std::size_t side : {0U, 1U}) {
         const auto& setting = document["settings"][side];
         EXPECT_EQ(setting["file"], first["settings"][side]["file"]);
-        const auto result = read(setting["file"].get<std::string>());
+        const auto result = json::read_file(setting["file"].get<std::string>()).value();
         const auto& pairing = result["run"]["pairing"];
         EXPECT_EQ(pairing["id"], document["pairing"]);
         EXPECT_EQ(pairing["setting"], side == 0 ? "old" : "new");
@@ -131,4 +93,53 @@ TEST(Interleave, AnInterruptedPairingIsGoneOnWith) {
     EXPECT_LE(steps_in(folder.path()), 7U) << "at most half a pair is measured twice";
 }
 
+class TogetherTest : public testing::Test {
+protected:
+    void SetUp() override {
+        if (run(words({"plan"}, {"--together", "cpus:2"}, "all")).code != 0)
+            GTEST_SKIP() << "needs two cores";
+    }
+};
+
+TEST_F(TogetherTest, EachPartHasItsResult) {
+    const Folder folder;
+    const auto outcome = run(words({"run"},
+                                   {"--together", "cpus:2", "--budget", "2s", "--replicas", "1",
+                                    "--json", "--out", folder.path().string()},
+                                   "all"));
+    const auto summary = parsed(outcome);
+    ASSERT_GE(summary["cases"].size(), 2U) << outcome.error;
+    for (const auto& c : summary["cases"])
+        EXPECT_THAT(c.dump(), HasSubstr("together")) << "in its identity";
+}
+
+TEST_F(TogetherTest, TheLoadIsComparedPairByPair) {
+    const Folder folder;
+    const auto outcome =
+        run(words({"run"},
+                  {"--while", "peak.fma precision=fp64 threads=all on other cores", "--pairs", "2",
+                   "--budget", "4s", "--json", "--out", folder.path().string()},
+                  "all"));
+    const auto summary = parsed(outcome);
+    ASSERT_EQ(summary["settings"].size(), 2U) << outcome.error;
+    EXPECT_EQ(summary["settings"][0]["setting"], "alone");
+    EXPECT_EQ(summary["settings"][1]["changes"]["beside"],
+              "peak.fma precision=fp64 threads=all on other cores");
+}
+
+TEST(Together, WhatIsWrongIsSaidInOneLineWithTheCodeForIt) {
+    const auto refused = [](const std::vector<std::string>& more, const char* part) {
+        const auto outcome = run(words({"run"}, more, "all"));
+        expect_refusal(outcome, 2, {part});
+        EXPECT_EQ(std::ranges::count(outcome.error, '\n'), 1) << outcome.error;
+    };
+    refused({"--together", "devices"}, "runs on the host");
+    refused({"--together", "cpus:1024"}, "core");
+    refused({"--together", "racks"}, "devices, sockets, numa or cpus:N");
+    refused({"--while", "peak.fma"}, "on other cores");
+    refused({"--while", "peak.fmb on other cores"}, "peak.fma");
+    refused({"--pairs", "3"}, "--while");
+}
+
 } // namespace
+} // namespace assay::cli_test

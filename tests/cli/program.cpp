@@ -2,17 +2,13 @@
 #include "program.hpp"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -25,12 +21,6 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     for (auto& text : texts) pointers.push_back(text.data());
     pointers.push_back(nullptr);
     return pointers;
-}
-
-std::string content_of(const std::filesystem::path& path) {
-    std::ostringstream text;
-    text << std::ifstream{path, std::ios::binary}.rdbuf();
-    return text.str();
 }
 
 std::vector<std::string> environment_with(const std::vector<std::string>& more) {
@@ -86,17 +76,21 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     }
     if (::waitpid(child, &status, 0) != child) throw std::runtime_error{"waitpid"};
     return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-            .output = options.output.empty() ? content_of(output) : "",
-            .error = options.error.empty() ? content_of(error) : ""};
+            .output = options.output.empty() ? test::content_of(output) : "",
+            .error = options.error.empty() ? test::content_of(error) : ""};
 }
 
 void expect_refusal(const Outcome& outcome, int code, const std::vector<std::string>& parts) {
     EXPECT_EQ(outcome.code, code) << outcome.error;
-    EXPECT_THAT(outcome.output, ::testing::IsEmpty());
-    EXPECT_THAT(outcome.error, ::testing::AnyOf(::testing::StartsWith("assay: "),
-                                                ::testing::StartsWith("assay-report: ")));
+    EXPECT_THAT(outcome.output, testing::IsEmpty());
+    EXPECT_THAT(outcome.error, testing::AnyOf(testing::StartsWith("assay: "),
+                                              testing::StartsWith("assay-report: ")));
     EXPECT_LT(outcome.error.size(), 1000U) << "a message, not a dump";
-    for (const auto& part : parts) EXPECT_THAT(outcome.error, ::testing::HasSubstr(part));
+    for (const auto& part : parts) EXPECT_THAT(outcome.error, testing::HasSubstr(part));
+}
+
+void refuses(const std::vector<std::string>& arguments, const std::vector<std::string>& parts) {
+    expect_refusal(run(arguments), 2, parts);
 }
 
 json::Value parsed(const Outcome& outcome) {
@@ -107,30 +101,33 @@ json::Value parsed(const Outcome& outcome) {
 
 std::size_t steps_in(const std::filesystem::path& folder) {
     std::size_t steps = 0;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator{folder, error}) {
-        if (entry.path().filename() != "journal.ndjson") continue;
-        std::ifstream file{entry.path()};
-        std::size_t lines = 0;
-        for (std::string line; std::getline(file, line);) ++lines;
-        steps += lines > 0 ? lines - 1 : 0;
+    for (const auto& path : files_named(folder, "journal.ndjson")) {
+        const auto lines = std::ranges::count(test::content_of(path), '\n');
+        steps += lines > 0 ? static_cast<std::size_t>(lines) - 1 : 0;
     }
     return steps;
 }
 
-Folder::Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "assay-cli-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
+std::vector<std::string> brief_run(const std::filesystem::path& out,
+                                   const std::vector<std::string>& more,
+                                   const std::string& replicas) {
+    std::vector<std::string> words{"run",        "peak.fma",
+                                   "--set",      "peak.fma.threads=one",
+                                   "--set",      "peak.fma.precision=fp64",
+                                   "--replicas", replicas,
+                                   "--budget",   "1s",
+                                   "--out",      out};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
 }
 
-Folder::~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
-std::filesystem::path Folder::write(const std::string& name, const std::string& content) const {
-    std::ofstream{path_ / name, std::ios::binary} << content;
-    return path_ / name;
+std::vector<std::filesystem::path> files_named(const std::filesystem::path& folder,
+                                               const std::string& name) {
+    std::vector<std::filesystem::path> files;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator{folder, error})
+        if (entry.path().filename() == name) files.push_back(entry.path());
+    return files;
 }
 
 } // namespace assay::cli_test

@@ -4,13 +4,14 @@
 
 #pragma once
 
+#include "../support/temporary_folder.hpp"
 #include "json/json.hpp"
+
+#include <gmock/gmock.h>
 
 #include <csignal>
 #include <cstddef>
-#include <filesystem>
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace assay::cli_test {
@@ -39,24 +40,22 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options = 
 
 /// One message on stderr that begins with the program's name; nothing on stdout.
 void expect_refusal(const Outcome& outcome, int code, const std::vector<std::string>& parts);
+/// The same of `assay` with these arguments, which it does not understand.
+void refuses(const std::vector<std::string>& arguments, const std::vector<std::string>& parts);
 /// stdout, which must be JSON.
 json::Value parsed(const Outcome& outcome);
 
 /// Lines of all journals below, without their headers.
 std::size_t steps_in(const std::filesystem::path& folder);
 
-/// A folder for one test, gone afterwards.
-class Folder {
-public:
-    Folder();
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder();
-    std::filesystem::path write(const std::string& name, const std::string& content) const;
-    const std::filesystem::path& path() const { return path_; }
+using Folder = harness::made::TemporaryFolder;
 
-private:
-    std::filesystem::path path_;
-};
+/// A run of one case of a second on one core, which leaves its results in a folder.
+std::vector<std::string> brief_run(const std::filesystem::path& out,
+                                   const std::vector<std::string>& more = {},
+                                   const std::string& replicas = "1");
+/// The files of this name below a folder.
+std::vector<std::filesystem::path> files_named(const std::filesystem::path& folder,
+                                               const std::string& name);
 
 } // namespace assay::cli_test

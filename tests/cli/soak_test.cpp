@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `assay run --for` and `assay plan soak` from outside.
+// `assay run --for` and `assay plan soak` from outside; and a machine that the provider takes back: the run ends in order,
+// says why, and can be continued.
+
 #include "program.hpp"
+#include "support/fake_metadata.hpp"
+#include "support/must.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <filesystem>
-#include <string>
-#include <vector>
-
+namespace assay::cli_test {
 namespace {
 
-using namespace assay;
-using cli_test::expect_refusal;
-using cli_test::Folder;
-using cli_test::parsed;
-using cli_test::run;
-using cli_test::steps_in;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using namespace testing;
 
 /// A case that is compared bit by bit, one that is checked, a tenth of a second each, and one that does not apply.
 class ASoak : public testing::Test {
@@ -33,7 +23,7 @@ protected:
     }
     std::filesystem::path results() const { return folder_.path() / "results"; }
     /// What the result says of it.
-    static json::Value record_of(const cli_test::Outcome& outcome) {
+    static json::Value record_of(const Outcome& outcome) {
         const auto file = json::read_file(parsed(outcome)["file"].get<std::string>());
         EXPECT_TRUE(file) << file.error().message;
         return file ? (*file)["run"] : json::Value::object();
@@ -75,9 +65,8 @@ TEST_F(ASoak, GoesOnForItsTimeAndTellsWhatItSaw) {
 
 TEST_F(ASoak, IsStoppedKilledAndContinued) {
     const auto after = [&](std::size_t steps, int signal) {
-        return cli_test::Options{
-            .interrupt_when = [this, steps] { return steps_in(results()) >= steps; },
-            .signal = signal};
+        return Options{.interrupt_when = [this, steps] { return steps_in(results()) >= steps; },
+                       .signal = signal};
     };
     const auto stopped = run(words("1h"), after(3, SIGTERM));
     ASSERT_EQ(stopped.code, 5) << stopped.error;
@@ -114,16 +103,46 @@ TEST(SoakPlans, SayForHowLongAndAtWhichCost) {
     as_json.emplace_back("--json");
     const auto plan = parsed(run(as_json));
     EXPECT_EQ(plan["expected_seconds"], 86'400);
-    EXPECT_EQ(plan["sweep"]["node_hours"][0], 24'000);
     EXPECT_EQ(plan["sweep"]["cost"][0], 576'000);
     EXPECT_GE(plan["cases"].size(), 5U);
     for (const auto& one : plan["cases"]) EXPECT_EQ(one["parameters"]["soak"], true) << one;
     EXPECT_EQ(parsed(run({"plan", "soak", "--json"}))["expected_seconds"], 3600)
         << "the suite's own time";
     EXPECT_THAT(run({"plan", "soak", "--for", "200h"}).output, HasSubstr("for 200:00:00"));
-    expect_refusal(run({"plan", "soak", "--for", "soon"}), 2, {"--for", "soon"});
-    expect_refusal(run({"plan", "soak", "--for", "1h", "--replicas", "3"}), 2, {"--replicas"});
-    expect_refusal(run({"plan", "acceptance", "--for", "1h"}), 2, {"--for", "stages"});
+    refuses({"plan", "soak", "--for", "soon"}, {"--for", "soon"});
+    refuses({"plan", "soak", "--for", "1h", "--replicas", "3"}, {"--replicas"});
+    refuses({"plan", "acceptance", "--for", "1h"}, {"--for", "stages"});
+}
+
+TEST(Preemption, EndsARunInOrderAndResumeContinuesIt) {
+    const Folder folder;
+    const test::FakeMetadata service{1};
+    // Longer than the five seconds until the second question.
+    std::vector<std::string> words{"run", "memory.stream", "--replicas", "40",    "--patience",
+                                   "0",   "--quiet",       "--json",     "--out", folder.path()};
+    auto watched = words;
+    watched.insert(watched.end(),
+                   {"--watch-preemption", service.url("/latest/meta-data/spot/instance-action")});
+    const auto stopped = run(watched);
+    ASSERT_EQ(stopped.code, 5) << stopped.error << stopped.output;
+    const auto outcome = parsed(stopped);
+    EXPECT_EQ(outcome["status"], "interrupted");
+    EXPECT_EQ(outcome["ended_by"], "preempted");
+    const auto record = test::must(json::read_file(outcome["file"].get<std::string>()));
+    EXPECT_EQ(record["run"]["ended_by"], "preempted");
+    EXPECT_EQ(service.asked(), 2);
+
+    // A notice that is there already: nothing more is measured, and the same run is still to be continued.
+    watched.emplace_back("--resume");
+    const auto again = run(watched);
+    ASSERT_EQ(again.code, 5) << again.error;
+    EXPECT_EQ(parsed(again)["file"], outcome["file"]);
+}
+
+TEST(Preemption, RefusesWhatItCannotAsk) {
+    refuses({"run", "quick", "--watch-preemption", "aws"},
+            {"--watch-preemption", "\"aws\"", "ec2, gce, azure"});
 }
 
 } // namespace
+} // namespace assay::cli_test

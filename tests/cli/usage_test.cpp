@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Completion and manual pages, as shells and man read them; and plain ASCII on the terminal.
-#include "json/json.hpp"
 #include "program.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <string>
-#include <vector>
 
+namespace assay::cli_test {
 namespace {
 
-using namespace assay;
-using cli_test::Folder;
-using cli_test::run;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
+using namespace testing;
 namespace fs = std::filesystem;
 
 const std::string programs = fs::path{ASSAY_PROGRAM}.parent_path().string();
@@ -63,6 +51,7 @@ TEST(Completion, BashKnowsVerbsOptionsValuesAndNames) {
     EXPECT_EQ(offered("assay", "assay run quick --out /us"), " /usr \n");
     EXPECT_EQ(offered("assay", "assay run quick --tag ''"), " \n");
     EXPECT_EQ(offered("assay", "assay lst ''"), " \n");
+    refuses({"--completion", "tcsh"}, {"tcsh", "zsh"});
 }
 
 TEST(Completion, BashKnowsTheVerbsOfBothPrograms) {
@@ -120,18 +109,9 @@ TEST(Completion, FishAndZshReadTheirs) {
                 AllOf(HasSubstr("memory.stream\n"), HasSubstr("quick\n")));
 }
 
-TEST(Completion, AnUnknownShellIsRefused) {
-    const auto outcome = run({"--completion", "tcsh"});
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.error, AllOf(HasSubstr("tcsh"), HasSubstr("zsh")));
-}
-
 TEST(Removed, SaysWhatToUseInstead) {
     const auto expect = [](const std::vector<std::string>& words, const std::string& message) {
-        const auto ended = run(words);
-        EXPECT_EQ(ended.code, 2) << message;
-        EXPECT_EQ(ended.output, "") << message;
-        EXPECT_THAT(ended.error, HasSubstr(message));
+        refuses(words, {message});
     };
     expect({"ledger", "add", "b", "--ledger", "l"}, ": ledger was removed. Keep the bundles");
     expect({"export", "x", "--bundle", "b", "--redact", "notes"}, ": --redact was removed. ");
@@ -171,13 +151,6 @@ TEST(Ascii, NoVerbShowsAnythingElseInSuchALocale) {
     const auto above = [](const std::string& text) {
         return std::ranges::count_if(text, [](char c) { return (c & 0x80) != 0; });
     };
-    const std::vector<std::string> brief{"run",        "memory.stream[host]",
-                                         "--replicas", "2",
-                                         "--budget",   "1s",
-                                         "--set",      "memory.stream.footprint=1MiB",
-                                         "--set",      "memory.stream.kernel=copy",
-                                         "--set",      "memory.stream.threads=one",
-                                         "--out",      (folder.path() / "out").string()};
     bool any = false;
     for (const auto& arguments : {std::vector<std::string>{"doctor"},
                                   {"doctor", "--json"},
@@ -188,7 +161,7 @@ TEST(Ascii, NoVerbShowsAnythingElseInSuchALocale) {
                                   {"plan", "nothing"},
                                   {"--help"},
                                   {"--man"},
-                                  brief,
+                                  brief_run(folder.path() / "out"),
                                   {"report", (folder.path() / "out").string()}}) {
         const auto plain = run(arguments, {.environment = {"LC_ALL=C"}});
         EXPECT_EQ(above(plain.output + plain.error), 0) << plain.output << plain.error;
@@ -197,19 +170,5 @@ TEST(Ascii, NoVerbShowsAnythingElseInSuchALocale) {
     EXPECT_TRUE(any);
 }
 
-TEST(Columns, AreObeyedInPipes) {
-    const auto widest = [](const std::string& columns) {
-        const auto text = run({"list"}, {.environment = {"COLUMNS=" + columns}}).output;
-        std::size_t most = 0;
-        for (std::size_t at = 0; at < text.size();) {
-            const auto end = text.find('\n', at);
-            most = std::max(most, end - at);
-            at = end + 1;
-        }
-        return most;
-    };
-    EXPECT_LE(widest("70"), 75U); // bytes: an ellipsis has three
-    EXPECT_GT(widest(""), 100U);  // a pipe has no width of its own
-}
-
 } // namespace
+} // namespace assay::cli_test

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 namespace assay::cluster_test {
 
@@ -89,15 +90,22 @@ record::Run Cluster::measure(std::vector<std::string> arguments,
     for (const char* more : {"--out", folder_.path().c_str(), "--patience", "0", "--quiet"})
         arguments.emplace_back(more);
     const auto outcome = cli_test::run(arguments, {.environment = environment});
-    for (const auto& entry : std::filesystem::recursive_directory_iterator{folder_.path()})
-        if (entry.path().filename() == "run.json" && !known_.contains(entry.path())) {
-            known_.insert(result_ = entry.path());
+    for (const auto& file : cli_test::files_named(folder_.path(), "run.json"))
+        if (known_.insert(file).second) {
+            result_ = file;
             auto run = record::read_run(result_);
             EXPECT_TRUE(run) << run.error().message;
             if (run) return *run;
         }
     ADD_FAILURE() << outcome.error;
     return {};
+}
+
+record::Case Cluster::measure_one(std::vector<std::string> arguments,
+                                  const std::vector<std::string>& environment) {
+    const auto run = measure(std::move(arguments), environment);
+    EXPECT_EQ(run.cases.size(), 1U);
+    return run.cases.empty() ? record::Case{} : run.cases.front();
 }
 
 } // namespace assay::cluster_test

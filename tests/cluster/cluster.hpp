@@ -46,6 +46,9 @@ protected:
     /// `assay run` with these arguments, one replica unless they say otherwise; the file is result().
     record::Run measure(std::vector<std::string> arguments,
                         const std::vector<std::string>& environment = {});
+    /// Where there is but one case.
+    record::Case measure_one(std::vector<std::string> arguments,
+                             const std::vector<std::string>& environment = {});
     const std::filesystem::path& result() const { return result_; }
     /// Workers and daemons of the launcher on h2, which this process could not kill.
     static std::string survivors();

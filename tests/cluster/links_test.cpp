@@ -31,13 +31,10 @@ TEST_F(Cluster, ALimitedLinkIsMeasuredAndItsPathProved) {
     EXPECT_TRUE(has_values(tcp)) << tcp.reason;
     constexpr double limit = 100e6 / 8; // bytes per second
     EXPECT_NEAR(value_of(tcp, "bus_bandwidth"), limit, slack(tcp) * limit);
-    const auto setting = [&](const char* name) {
-        const auto* value = record::find(tcp.settings, name);
-        return value == nullptr ? "" : record::to_string(*value);
-    };
-    EXPECT_EQ(setting("path"), "tcp");
-    EXPECT_EQ(setting("machines"), "2");
-    EXPECT_EQ(setting("job.hosts"), "node0:1 node1:1") << "no name unless asked for";
+    EXPECT_EQ(record::text(tcp.settings, "path"), "tcp");
+    EXPECT_EQ(record::text(tcp.settings, "machines"), "2");
+    EXPECT_EQ(record::text(tcp.settings, "job.hosts"), "node0:1 node1:1")
+        << "no name unless asked for";
     EXPECT_EQ(run.cases[1].status, Status::skipped);
     EXPECT_THAT(run.cases[1].reason, HasSubstr("shared memory does not reach another host"));
     ASSERT_EQ(run.hosts.size(), 2U) << "each described its machine once";
@@ -53,11 +50,9 @@ TEST_F(Cluster, ASlowHostShowsInTheMatrix) {
     // What shares two CPUs is even only where the links are the narrow part.
     set_all_rates(5, "200mbit");
     set_switch("rate h3 50mbit");
-    const auto run = measure({"collective.pairs", "--hosts", "h1:1,h2:1,h3:1,h4:1,h5:1", "--budget",
-                              "5s", "--set", "*.bytes=1MiB"});
+    const auto c = measure_one({"collective.pairs", "--hosts", "h1:1,h2:1,h3:1,h4:1,h5:1",
+                                "--budget", "5s", "--set", "*.bytes=1MiB"});
     set_all_rates(5, "");
-    ASSERT_EQ(run.cases.size(), 1U);
-    const auto& c = run.cases[0];
     EXPECT_TRUE(has_values(c)) << c.reason;
     ASSERT_FALSE(c.replicas.empty());
     const auto& tables = c.replicas[0].tables;
@@ -102,12 +97,11 @@ TEST_F(Cluster, ASlowHostAndASlowLinkAreNamed) {
     set_switch("rate h3 200mbit");
     EXPECT_THAT(report_of(result()), HasSubstr("bandwidth: node2 slows all its pairs, which are"));
     set_switch("pair h2 h5 20mbit");
-    const auto run = measure(pairs);
+    const auto c = measure_one(pairs);
     set_switch("pair h2 h5");
     set_all_rates(6, "");
-    ASSERT_EQ(run.cases.size(), 1U);
-    const auto* least = record::find(run.cases[0].settings, "least_bytes");
-    ASSERT_NE(least, nullptr) << run.cases[0].reason;
+    const auto* least = record::find(c.settings, "least_bytes");
+    ASSERT_NE(least, nullptr) << c.reason;
     const auto said = report_of(result());
     EXPECT_THAT(said, HasSubstr("bandwidth: node1 to node4 is slow by itself"));
     EXPECT_THAT(said, Not(HasSubstr("slows all its pairs")));
@@ -120,21 +114,15 @@ TEST_F(Cluster, AFabricNamesItsSlowedLinkAndFailsItsLimit) {
          "metric": "worst_bandwidth", "unit": "B/s", "at_least": 1e7, "source": "the contract"}]})";
     set_all_rates(6, "200mbit");
     set_switch("pair h2 h5 20mbit");
-    const auto run = measure({"fabric", "--hosts", "h1:1,h2:1,h3:1,h4:1,h5:1,h6:1", "--budget",
-                              "10s", "--replicas", "5", "--set", "*.bytes=256KiB", "--group",
-                              "switch:a=h1,h2,h3", "--group", "switch:b=h4,h5,h6"});
+    const auto c = measure_one({"fabric", "--hosts", "h1:1,h2:1,h3:1,h4:1,h5:1,h6:1", "--budget",
+                                "10s", "--replicas", "5", "--set", "*.bytes=256KiB", "--group",
+                                "switch:a=h1,h2,h3", "--group", "switch:b=h4,h5,h6"});
     set_switch("pair h2 h5");
     set_all_rates(6, "");
-    ASSERT_EQ(run.cases.size(), 1U);
-    const auto& c = run.cases[0];
     EXPECT_TRUE(has_values(c)) << c.reason;
-    const auto setting = [&](const char* name) {
-        const auto* value = record::find(c.settings, name);
-        return value == nullptr ? "" : record::to_string(*value);
-    };
-    EXPECT_EQ(setting("rounds"), "5");
-    EXPECT_EQ(setting("pairs"), "15") << "of 15";
-    EXPECT_EQ(setting("job.groups.switch"), "a a a b b b");
+    EXPECT_EQ(record::text(c.settings, "rounds"), "5");
+    EXPECT_EQ(record::text(c.settings, "pairs"), "15") << "of 15";
+    EXPECT_EQ(record::text(c.settings, "job.groups.switch"), "a a a b b b");
     const auto said = report_of(result());
     EXPECT_THAT(said, HasSubstr("node1 to node4 is slow by itself"));
     EXPECT_THAT(said, HasSubstr("It is so when nobody else plays, too."));

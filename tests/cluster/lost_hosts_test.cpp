@@ -4,10 +4,10 @@
 // once or at a time limit, and nobody is left behind.
 
 #include "cluster.hpp"
+#include "support/variable.hpp"
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <utility>
 
 namespace assay::cluster_test {
@@ -32,10 +32,8 @@ TEST_F(Cluster, ARankThatHangsIsNamedWithItsHost) {
 }
 
 TEST_F(Cluster, ARankThatNeverStartsIsNamedWithItsHost) {
-    const std::string agent = std::getenv("OMPI_MCA_plm_rsh_agent");
-    ::setenv("OMPI_MCA_plm_rsh_agent", "/bin/true", 1);
+    const test::Variable agent{"OMPI_MCA_plm_rsh_agent", "/bin/true"};
     const auto c = trouble("fine", 1);
-    ::setenv("OMPI_MCA_plm_rsh_agent", agent.c_str(), 1);
     EXPECT_EQ(c.status, Status::timed_out);
     EXPECT_THAT(c.reason, AllOf(HasSubstr("never started"), HasSubstr("rank 1 on h2")));
 }
@@ -106,21 +104,17 @@ TEST_F(Cluster, AnotherMpiOnAHostIsRefused) {
                                    "head -n 1 | xargs readlink --canonicalize");
     if (library.empty()) GTEST_SKIP() << "no libmpi.so.40";
     const Changed changed{library, "sed 's/v4[.]1[.]\\([0-9]\\)/v9.9.\\1/g'"};
-    const auto run = measure(two_hosts);
-    ASSERT_EQ(run.cases.size(), 1U);
-    EXPECT_EQ(run.cases[0].status, Status::failed);
-    EXPECT_THAT(run.cases[0].reason,
-                AllOf(HasSubstr("rank 1 (node1) has Open MPI"), HasSubstr("v9.9."),
-                      HasSubstr("install the same MPI on every host")));
+    const auto c = measure_one(two_hosts);
+    EXPECT_EQ(c.status, Status::failed);
+    EXPECT_THAT(c.reason, AllOf(HasSubstr("rank 1 (node1) has Open MPI"), HasSubstr("v9.9."),
+                                HasSubstr("install the same MPI on every host")));
 }
 
 TEST_F(Cluster, MemoryThatOneHostLacksIsSaid) {
     const Changed changed{"/proc/meminfo", "sed 's/^MemAvailable: .*/MemAvailable: 1024 kB/'"};
-    const auto run = measure(two_hosts);
-    ASSERT_EQ(run.cases.size(), 1U);
-    EXPECT_FALSE(record::is_finished(run.cases[0].status));
-    EXPECT_THAT(run.cases[0].reason, AllOf(HasSubstr("rank 1 on node1"), HasSubstr("of memory, 1 "
-                                                                                   "MiB are")));
+    const auto c = measure_one(two_hosts);
+    EXPECT_FALSE(record::is_finished(c.status));
+    EXPECT_THAT(c.reason, AllOf(HasSubstr("rank 1 on node1"), HasSubstr("of memory, 1 MiB are")));
 }
 
 TEST_F(Cluster, AHostWhoseNetworkIsDownIsNamed) {
@@ -143,12 +137,11 @@ TEST_F(Cluster, AProgramThatAHostLacksIsSaid) {
 }
 
 TEST_F(Cluster, NoCommonTransportIsSaid) {
-    const auto run =
-        measure({"collective.send_receive", "--hosts", "h1:1,h2:1", "--set", "*.bytes=8"},
-                {"OMPI_MCA_btl=self"});
-    ASSERT_EQ(run.cases.size(), 1U);
-    EXPECT_FALSE(record::is_finished(run.cases[0].status));
-    EXPECT_THAT(run.cases[0].reason, HasSubstr("no common transport"));
+    const auto c =
+        measure_one({"collective.send_receive", "--hosts", "h1:1,h2:1", "--set", "*.bytes=8"},
+                    {"OMPI_MCA_btl=self"});
+    EXPECT_FALSE(record::is_finished(c.status));
+    EXPECT_THAT(c.reason, HasSubstr("no common transport"));
 }
 
 TEST_F(Cluster, HostsThatCannotBeAreRefusedBeforeAnythingRuns) {

@@ -14,11 +14,6 @@ namespace {
 using record::Status;
 using testing::HasSubstr;
 
-std::string setting(const record::Case& c, const char* name) {
-    const auto* value = record::find(c.settings, name);
-    return value == nullptr ? "" : record::to_string(*value);
-}
-
 /// Of this name, after survivors() has waited for the end of daemons.
 std::string left_on_h2(const std::string& program) {
     return on_host("h2", "pgrep -r R,S,D -f " + program);
@@ -26,28 +21,24 @@ std::string left_on_h2(const std::string& program) {
 
 // Not hpcc: its random updates spin, and take minutes where hosts share CPUs.
 TEST_F(Cluster, AnMpiProgramOfOthersRunsOverItsHosts) {
-    const auto run =
-        measure({"lammps.atoms", "--hosts", "h1:1,h2:1", "--set", "lammps.atoms.input=lj", "--set",
-                 "lammps.atoms.cells=8", "--set", "lammps.atoms.steps=20"});
-    ASSERT_EQ(run.cases.size(), 1U);
-    const auto& c = run.cases[0];
+    const auto c =
+        measure_one({"lammps.atoms", "--hosts", "h1:1,h2:1", "--set", "lammps.atoms.input=lj",
+                     "--set", "lammps.atoms.cells=8", "--set", "lammps.atoms.steps=20"});
     if (c.status == Status::skipped) GTEST_SKIP() << c.reason;
     EXPECT_TRUE(has_values(c)) << c.reason;
-    EXPECT_EQ(setting(c, "ranks"), "2");
-    EXPECT_EQ(setting(c, "machines"), "2");
-    EXPECT_EQ(setting(c, "job.hosts"), "node0:1 node1:1");
-    EXPECT_THAT(setting(c, "command"), HasSubstr("--host node0:1,node1:1"));
+    EXPECT_EQ(record::text(c.settings, "ranks"), "2");
+    EXPECT_EQ(record::text(c.settings, "machines"), "2");
+    EXPECT_EQ(record::text(c.settings, "job.hosts"), "node0:1 node1:1");
+    EXPECT_THAT(record::text(c.settings, "command"), HasSubstr("--host node0:1,node1:1"));
     EXPECT_EQ(survivors() + left_on_h2("[l]mp"), "");
 }
 
 TEST_F(Cluster, AServerOfOthersRunsOnTheSecondHost) {
     set_switch("rate h2 100mbit");
-    const auto run =
-        measure({"iperf3.tcp", "--hosts", "h1:1,h2:1", "--set", "iperf3.tcp.peer=team", "--set",
-                 "iperf3.tcp.streams=1", "--set", "iperf3.tcp.seconds=2", "--replicas", "2"});
+    const auto c =
+        measure_one({"iperf3.tcp", "--hosts", "h1:1,h2:1", "--set", "iperf3.tcp.peer=team", "--set",
+                     "iperf3.tcp.streams=1", "--set", "iperf3.tcp.seconds=2", "--replicas", "2"});
     set_switch("rate h2");
-    ASSERT_EQ(run.cases.size(), 1U);
-    const auto& c = run.cases[0];
     if (c.status == Status::skipped) GTEST_SKIP() << c.reason;
     EXPECT_TRUE(has_values(c)) << c.reason;
     constexpr double limit = 100e6 / 8; // bytes per second
@@ -63,21 +54,18 @@ TEST_F(Cluster, AProgramThatHangsOnAnotherHostIsEndedThere) {
       "team": "processes", "command": ["{launch}", "{tool}", "1000.78"], "time_limit": 2,
       "metrics": [{"metric": "bandwidth", "match": "rate: (.*)", "unit": "B/s"}],
       "checks": [{"notices": "an error", "match": "errors: (.*)", "equals": 0}]})json";
-    const auto run = measure({"test.hangs", "--hosts", "h1:1,h2:1"},
-                             {"ASSAY_EXTERNAL_PATH=" + folder_.path().string()});
-    ASSERT_EQ(run.cases.size(), 1U);
-    EXPECT_EQ(run.cases[0].status, Status::failed);
-    EXPECT_THAT(run.cases[0].reason, HasSubstr("mpirun did not end within 2 s"));
+    const auto c = measure_one({"test.hangs", "--hosts", "h1:1,h2:1"},
+                               {"ASSAY_EXTERNAL_PATH=" + folder_.path().string()});
+    EXPECT_EQ(c.status, Status::failed);
+    EXPECT_THAT(c.reason, HasSubstr("mpirun did not end within 2 s"));
     EXPECT_EQ(survivors() + left_on_h2("1000[.]78"), "");
 }
 
 TEST_F(Cluster, AHostThatDoesNotAnswerIsSaidBeforeAnythingRuns) {
     set_switch("link h2 down");
-    const auto run =
-        measure({"lammps.atoms", "--hosts", "h1:1,h2:1", "--set", "lammps.atoms.input=lj"});
+    const auto c =
+        measure_one({"lammps.atoms", "--hosts", "h1:1,h2:1", "--set", "lammps.atoms.input=lj"});
     set_switch("link h2 up");
-    ASSERT_EQ(run.cases.size(), 1U);
-    const auto& c = run.cases[0];
     if (c.status == Status::skipped) GTEST_SKIP() << c.reason;
     EXPECT_EQ(c.status, Status::failed);
     EXPECT_THAT(c.reason, HasSubstr("the hosts of the team cannot be used: mpirun"));

@@ -4,6 +4,7 @@
 
 #include "cluster.hpp"
 #include "record/reader.hpp"
+#include "support/variable.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -37,11 +38,10 @@ protected:
         return {std::istreambuf_iterator<char>{file}, {}};
     }
     record::Case only_case() const {
-        for (const auto& entry : std::filesystem::recursive_directory_iterator{folder_.path()})
-            if (entry.path().filename() == "run.json") {
-                const auto run = record::read_run(entry.path());
-                if (run && run->cases.size() == 1) return run->cases[0];
-            }
+        for (const auto& file : cli_test::files_named(folder_.path(), "run.json")) {
+            const auto run = record::read_run(file);
+            if (run && run->cases.size() == 1) return run->cases[0];
+        }
         ADD_FAILURE() << "no run with one case; the job said: " << said();
         return {};
     }
@@ -54,13 +54,9 @@ TEST_F(Slurm, TheRecipeMeasuresOnTheNodesOfItsJob) {
         << said();
     const auto c = only_case();
     EXPECT_TRUE(has_values(c)) << c.reason;
-    const auto setting = [&](const char* name) {
-        const auto* value = record::find(c.settings, name);
-        return value == nullptr ? "" : record::to_string(*value);
-    };
-    EXPECT_EQ(setting("job.launcher"), "srun");
-    EXPECT_EQ(setting("job.hosts"), "node0:1 node1:1");
-    EXPECT_EQ(setting("machines"), "2");
+    EXPECT_EQ(record::text(c.settings, "job.launcher"), "srun");
+    EXPECT_EQ(record::text(c.settings, "job.hosts"), "node0:1 node1:1");
+    EXPECT_EQ(record::text(c.settings, "machines"), "2");
 }
 
 TEST_F(Slurm, AProgramOfOthersIsAStepOfTheJob) {
@@ -71,14 +67,11 @@ TEST_F(Slurm, AProgramOfOthersIsAStepOfTheJob) {
       "team": "processes", "command": ["{launch}", "{tool}", "-s"], "time_limit": 30,
       "metrics": [{"metric": "item_rate", "per_run": "1", "unit": "1/s"}],
       "checks": [{"notices": "another kernel", "match": "(.*)", "take": "last", "equals": "Linux"}]})json";
-    ::setenv("ASSAY_EXTERNAL_PATH", folder_.path().c_str(), 1); // NOLINT: sbatch hands it on
+    const test::Variable path{"ASSAY_EXTERNAL_PATH", folder_.path().string()}; // sbatch hands it on
     EXPECT_EQ(send("test.names"), 0) << said();
-    ::unsetenv("ASSAY_EXTERNAL_PATH"); // NOLINT
     const auto c = only_case();
     EXPECT_TRUE(has_values(c)) << c.reason;
-    const auto* const command = record::find(c.settings, "command");
-    ASSERT_NE(command, nullptr);
-    EXPECT_THAT(record::to_string(*command), HasSubstr("srun --mpi=pmix"));
+    EXPECT_THAT(record::text(c.settings, "command"), HasSubstr("srun --mpi=pmix"));
 }
 
 TEST_F(Slurm, AHostOutsideOfTheJobIsSaid) {

@@ -2,17 +2,14 @@
 //
 // What every benchmark promises (assay/benchmark.hpp), tried with every benchmark of every module.
 
-#include "loaded.hpp"
+#include "prepared.hpp"
 #include "record/metrics.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -21,85 +18,6 @@
 
 namespace assay::contract {
 namespace {
-
-/// Room for a text that a module writes.
-class Text {
-public:
-    assay_text* get() { return &text_; }
-    std::string str() const { return buffer_.data(); }
-
-private:
-    std::array<char, 512> buffer_{};
-    assay_text text_{buffer_.data(), buffer_.size()};
-};
-
-/// A prepared case. Failures of the functions become failures of the test.
-class Prepared {
-public:
-    Prepared(const assay_benchmark& benchmark, const FakeProgram& program, const Case& values)
-        : benchmark_{benchmark}, told_{benchmark, values} {
-        Text error;
-        EXPECT_EQ(benchmark.create(program.services(), values.data(), &state_, error.get()), 0)
-            << error.str();
-    }
-    Prepared(const Prepared&) = delete;
-    Prepared(Prepared&&) = delete;
-    Prepared& operator=(const Prepared&) = delete;
-    Prepared& operator=(Prepared&&) = delete;
-    ~Prepared() {
-        if (state_ != nullptr) benchmark_.destroy(state_);
-    }
-
-    explicit operator bool() const { return state_ != nullptr; }
-    const void* state() const { return state_; }
-
-    /// As the engine does it: rewound where it rewinds, then timed.
-    void run(std::uint64_t calls) {
-        Text error;
-        if ((benchmark_.flags & ASSAY_REWINDS) != 0) {
-            ASSERT_EQ(benchmark_.rewind(state_, error.get()), 0) << error.str();
-        }
-        double seconds = -1;
-        ASSERT_EQ(benchmark_.sample(state_, calls, &seconds, error.get()), 0) << error.str();
-        EXPECT_GT(seconds, 0);
-    }
-    void poison() {
-        Text error;
-        ASSERT_EQ(benchmark_.poison(state_, error.get()), 0) << error.str();
-    }
-    void spoil() {
-        Text error;
-        ASSERT_EQ(benchmark_.spoil(state_, error.get()), 0) << error.str();
-    }
-    /// Does verify() accept? What it says of itself must be consistent in either case.
-    bool accepts() const {
-        Text method;
-        Text detail;
-        Text error;
-        assay_check check{};
-        check.struct_size = sizeof check;
-        check.method = *method.get();
-        check.detail = *detail.get();
-        EXPECT_EQ(benchmark_.verify(state_, &check, error.get()), 0) << error.str();
-        const bool passed = check.passed != 0;
-        EXPECT_FALSE(method.str().empty()) << "a check must say how it was made";
-        EXPECT_TRUE(std::isfinite(check.bound) && check.bound >= 0) << "bound " << check.bound;
-        EXPECT_EQ(passed, check.error <= check.bound)
-            << "error " << check.error << ", bound " << check.bound << ": " << detail.str();
-        if (!passed) {
-            EXPECT_FALSE(detail.str().empty()) << "a failed check must say what was wrong";
-        }
-        last_detail_ = detail.str();
-        return passed;
-    }
-    const std::string& last_detail() const { return last_detail_; }
-
-private:
-    const assay_benchmark& benchmark_;
-    Told told_;
-    void* state_ = nullptr;
-    mutable std::string last_detail_;
-};
 
 bool is_snake_case(std::string_view text) {
     return !text.empty() &&
@@ -125,17 +43,6 @@ constexpr auto nothing_fits = "nothing fits; see SaysWhatFits";
 
 bool is_given(const char* text) { return text != nullptr && *text != '\0'; }
 
-/// Does it fit? If not, the reason, which there must be.
-bool fits(const assay_benchmark& benchmark, const FakeProgram& program, const Case& values,
-          std::string& reason) {
-    Text why;
-    const auto answer = benchmark.fit(program.services(), values.data(), why.get());
-    reason = why.str();
-    EXPECT_TRUE(answer == 0 || answer == 1) << answer;
-    EXPECT_EQ(answer == 0, reason.empty()) << describe(benchmark, values) << ": " << reason;
-    return answer == 0;
-}
-
 struct Refused {
     Case values;
     std::string reason; // with the usual sizes
@@ -154,11 +61,10 @@ Cases cases_of(const assay_benchmark& benchmark, const FakeProgram& program) {
         const auto tiny = small_cases(benchmark, threads, Sizes::tiny);
         cases.refused.clear();
         for (std::size_t i = 0; i < usual.size(); ++i) {
-            std::string reason;
-            std::string other;
-            if (fits(benchmark, program, usual[i], reason))
+            const auto reason = misfit(benchmark, program, usual[i]);
+            if (reason.empty())
                 cases.fitting.push_back(usual[i]);
-            else if (fits(benchmark, program, tiny[i], other))
+            else if (misfit(benchmark, program, tiny[i]).empty())
                 cases.fitting.push_back(tiny[i]);
             else
                 cases.refused.push_back({usual[i], reason});
@@ -248,20 +154,18 @@ TEST_P(Contract, SaysWhatFits) {
     const std::vector<Case> cases = small_cases(benchmark());
     ASSERT_FALSE(cases.empty());
     if (cases_of(benchmark(), program).fitting.empty()) {
-        Text why;
-        static_cast<void>(benchmark().fit(program.services(), cases.front().data(), why.get()));
-        ASSERT_NE(why.str().find("not applicable"), std::string::npos)
-            << "no small case fits this machine: " << why.str();
-        GTEST_SKIP() << why.str(); // a container that may not place memory on nodes
+        const auto why = misfit(benchmark(), program, cases.front());
+        ASSERT_NE(why.find("not applicable"), std::string::npos)
+            << "no small case fits this machine: " << why;
+        GTEST_SKIP() << why; // a container that may not place memory on nodes
     }
 
     if (!needs_team()) return;
     for (Case values : cases) { // a team of one has nobody to talk to
         for (std::size_t i = 0; i < values.size(); ++i)
             if (std::string_view{benchmark().parameters[i].name} == "ranks") values[i].integer = 1;
-        Text why;
-        EXPECT_EQ(benchmark().fit(program.services(), values.data(), why.get()), 1);
-        EXPECT_NE(why.str().find("not applicable"), std::string::npos) << why.str();
+        const auto why = misfit(benchmark(), program, values);
+        EXPECT_NE(why.find("not applicable"), std::string::npos) << why;
     }
 }
 
@@ -298,9 +202,7 @@ TEST_P(Contract, RefusesWhatTheMachineHasNoMemoryFor) {
         for (std::size_t i = 0; i < values.size(); ++i)
             has_size = has_size || std::string_view{benchmark().parameters[i].unit} == "B";
         if (!has_size || needs_team()) continue;
-        Text why;
-        EXPECT_EQ(benchmark().fit(program.services(), values.data(), why.get()), 1)
-            << describe(benchmark(), values);
+        EXPECT_NE(misfit(benchmark(), program, values), "") << describe(benchmark(), values);
     }
 }
 
@@ -388,19 +290,19 @@ TEST_P(Contract, SaysHowMuchItDoes) {
         const bool has_integers = headline->work == "flops" && w.operations > 0;
         EXPECT_TRUE(amounts.at(headline->work) > 0 || has_integers) << "the headline would be 0";
 
-        EXPECT_FALSE(program.numbers().empty() && program.texts().empty())
+        EXPECT_FALSE(program.numbers.empty() && program.texts.empty())
             << "what the parameters resolved to is not recorded";
-        for (const auto& [name, value] : program.numbers())
+        for (const auto& [name, value] : program.numbers)
             EXPECT_TRUE(is_snake_case(name) && std::isfinite(value)) << name << " " << value;
-        for (const auto& [name, value] : program.texts())
+        for (const auto& [name, value] : program.texts)
             EXPECT_TRUE(is_snake_case(name) && !value.empty()) << name << " " << value;
 
         if (benchmark().metrics == nullptr) continue;
         prepared.run(1); // figures are of what ran
-        ASSERT_EQ(benchmark().metrics(prepared.state(), program.services(), error.get()), 0);
-        for (const auto& [name, value] : program.metrics())
+        ASSERT_EQ(benchmark().metrics(prepared.state(), &program.services, error.get()), 0);
+        for (const auto& [name, value] : program.metrics)
             EXPECT_NE(record::find_metric(name), nullptr) << name << " is no metric";
-        for (const auto& table : program.tables()) {
+        for (const auto& table : program.tables) {
             EXPECT_NE(record::find_metric(table.metric), nullptr) << table.metric;
             for (const auto& label : table.labels) EXPECT_FALSE(label.empty());
             // NaN is a cell without a value; one cell at least has one.
@@ -433,51 +335,6 @@ INSTANTIATE_TEST_SUITE_P(Modules, Contract, testing::ValuesIn(every_benchmark())
                          [](const testing::TestParamInfo<Loaded>& test) {
                              return test.param.name;
                          });
-
-/// As memory.latency and fft.transform on a device have them: a choice that takes 227 KiB at most, and one
-/// that takes powers of two.
-TEST(Cases, EveryChoiceHasASizeThatFits) {
-    static constexpr std::array names{"plain", "shared", "power_of_two"};
-    const assay_value plain{ASSAY_NAME, 0, 0, 0, names[0]};
-    const assay_value size{ASSAY_INTEGER, 0, 1024, 0, nullptr};
-    std::array<assay_parameter, 3> parameters{};
-    parameters[0] = {.kind = ASSAY_NAME,
-                     .name = "kind",
-                     .names = names.data(),
-                     .name_count = 3,
-                     .defaults = &plain,
-                     .default_count = 1};
-    parameters[1] = {.kind = ASSAY_INTEGER,
-                     .name = "footprint",
-                     .unit = "B",
-                     .integer_low = 1024,
-                     .integer_high = std::int64_t{1} << 40U,
-                     .defaults = &size,
-                     .default_count = 1};
-    parameters[2] = {.kind = ASSAY_INTEGER,
-                     .name = "points",
-                     .unit = "",
-                     .integer_low = 2,
-                     .integer_high = 4096,
-                     .defaults = &size,
-                     .default_count = 1};
-    assay_benchmark benchmark{};
-    benchmark.id = "test.sizes";
-    benchmark.parameters = parameters.data();
-    benchmark.parameter_count = parameters.size();
-    benchmark.fit = [](const assay_services* /*services*/, const assay_value* values,
-                       assay_text* why) -> std::int32_t {
-        const std::string_view kind{values[0].text};
-        const bool fits = (kind != "shared" || values[1].integer <= 227 << 10U) &&
-                          (kind != "power_of_two" || values[2].integer == 16);
-        if (!fits) std::snprintf(why->data, why->capacity, "too large, or no power of two");
-        return fits ? 0 : 1;
-    };
-    const Cases cases = cases_of(benchmark, FakeProgram{});
-    EXPECT_TRUE(cases.refused.empty());
-    ASSERT_EQ(cases.fitting.size(), 3U);
-    EXPECT_EQ(cases.fitting[0][1].integer, 4 << 20U); // the usual one where that fits
-}
 
 /// A host stands beside a device in one row (`compare --across`) only in one unit.
 TEST(Modules, MeasureOneQuestionByOneMetric) {

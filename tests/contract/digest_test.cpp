@@ -3,7 +3,7 @@
 // Benchmarks with a digest compute the same bits in every call, and those that say so (Info::reproducible) in every
 // process: tried with calls, and with a second process.
 
-#include "loaded.hpp"
+#include "prepared.hpp"
 
 #include <assay/digest.hpp>
 
@@ -27,28 +27,14 @@ namespace {
 using Hashes = std::vector<std::uint64_t>;
 
 /// One state of a case.
-class State {
+class State : public Prepared {
 public:
     State(const assay_benchmark& benchmark, const FakeProgram& program, const Case& values)
-        : benchmark_{benchmark} {
-        if (benchmark.create(program.services(), values.data(), &state_, &text_) != 0)
-            ADD_FAILURE() << error_.data();
-    }
-    State(const State&) = delete;
-    State(State&&) = delete;
-    State& operator=(const State&) = delete;
-    State& operator=(State&&) = delete;
-    ~State() {
-        if (state_ != nullptr) benchmark_.destroy(state_);
-    }
+        : Prepared{benchmark, program, values}, benchmark_{benchmark} {}
 
     Hashes computed() {
-        if (state_ == nullptr) return {};
-        if ((benchmark_.flags & ASSAY_REWINDS) != 0) {
-            EXPECT_EQ(benchmark_.rewind(state_, &text_), 0) << error_.data();
-        }
-        double seconds = 0;
-        EXPECT_EQ(benchmark_.sample(state_, 1, &seconds, &text_), 0) << error_.data();
+        if (!*this) return {};
+        run(1);
         return hashes();
     }
     Hashes hashes() {
@@ -57,7 +43,7 @@ public:
         to.struct_size = sizeof to;
         to.hashes = found.data();
         to.capacity = found.size();
-        EXPECT_EQ(benchmark_.digest(state_, &to, &text_), 0) << error_.data();
+        EXPECT_EQ(benchmark_.digest(state(), &to, text_.get()), 0) << text_.str();
         EXPECT_GE(to.count, 1U);
         found.resize(to.count);
         return found;
@@ -67,30 +53,24 @@ public:
         assay_digest to{};
         to.struct_size = sizeof to;
         to.wanted = block;
-        EXPECT_EQ(benchmark_.digest(state_, &to, &text_), 0) << error_.data();
+        EXPECT_EQ(benchmark_.digest(state(), &to, text_.get()), 0) << text_.str();
         std::vector<std::byte> bytes(to.byte_count);
         to.bytes = bytes.data();
         to.byte_capacity = bytes.size();
-        EXPECT_EQ(benchmark_.digest(state_, &to, &text_), 0) << error_.data();
+        EXPECT_EQ(benchmark_.digest(state(), &to, text_.get()), 0) << text_.str();
         return bytes;
     }
-    void poison() { EXPECT_EQ(benchmark_.poison(state_, &text_), 0) << error_.data(); }
 
 private:
     const assay_benchmark& benchmark_;
-    void* state_ = nullptr;
-    std::array<char, 512> error_{};
-    assay_text text_{error_.data(), error_.size()};
+    Text text_;
 };
 
 /// Few: every kernel, and the sizes of tests.
 std::vector<Case> fitting_of(const assay_benchmark& benchmark, const FakeProgram& program) {
     std::vector<Case> fitting;
-    std::array<char, 512> why{};
-    assay_text to{why.data(), why.size()};
     for (const auto& values : small_cases(benchmark))
-        if (variables_of(benchmark, values).empty() &&
-            benchmark.fit(program.services(), values.data(), &to) == 0)
+        if (variables_of(benchmark, values).empty() && misfit(benchmark, program, values).empty())
             fitting.push_back(values);
     return fewest(fitting);
 }

@@ -3,13 +3,13 @@
 #include "loaded.hpp"
 
 #include <dlfcn.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <ranges>
 #include <set>
 #include <string_view>
@@ -156,47 +156,16 @@ const std::vector<Loaded>& every_benchmark() {
     return all;
 }
 
-FakeProgram::FakeProgram()
-    : facts{{"cores", 2},
-            {"threads", 2},
-            {"cache.last_level", 1 << 20U},
-            {"cache.l1d", 32 << 10U},
-            {"cache.l2", 512 << 10U},
-            {"memory.total", 1 << 30U},
-            {"memory.available", 1 << 29U},
-            {"numa.nodes", 2}},
-      text_facts{{"isa", instruction_sets()}, {"cpu.model", "a fake"}} {
-    services_.struct_size = sizeof(assay_services);
-    services_.abi = ASSAY_MODULE_ABI;
-    services_.context = this;
-    services_.fact = [](void* context, const char* name) {
-        const auto found = self(context).facts.find(name);
-        return found == self(context).facts.end() ? std::numeric_limits<double>::quiet_NaN()
-                                                  : found->second;
-    };
-    services_.fact_text = [](void* context, const char* name) -> const char* {
-        const auto found = self(context).text_facts.find(name);
-        return found == self(context).text_facts.end() ? nullptr : found->second.c_str();
-    };
-    services_.setting_number = [](void* context, const char* name, double value) {
-        self(context).numbers_[name] = value;
-    };
-    services_.setting_text = [](void* context, const char* name, const char* value) {
-        self(context).texts_[name] = value;
-    };
-    services_.metric = [](void* context, const char* name, double value) {
-        self(context).metrics_[name] = value;
-    };
-    services_.log = [](void*, std::int32_t, const char*) {};
-    services_.table = [](void* context, const assay_table* table) {
-        self(context).tables_.push_back(
-            {.metric = table->metric,
-             .labels = {table->row_title, table->column_title},
-             .values = {table->values, table->values + table->row_count * table->column_count}});
-        auto& labels = self(context).tables_.back().labels;
-        labels.insert(labels.end(), table->rows, table->rows + table->row_count);
-        labels.insert(labels.end(), table->columns, table->columns + table->column_count);
-    };
+FakeProgram::FakeProgram() {
+    facts = {{"cores", 2},
+             {"threads", 2},
+             {"cache.last_level", 1 << 20U},
+             {"cache.l1d", 32 << 10U},
+             {"cache.l2", 512 << 10U},
+             {"memory.total", 1 << 30U},
+             {"memory.available", 1 << 29U},
+             {"numa.nodes", 2}};
+    text_facts = {{"isa", instruction_sets()}, {"cpu.model", "a fake"}};
 }
 
 std::string describe(const assay_benchmark& benchmark, const Case& values) {
@@ -204,6 +173,15 @@ std::string describe(const assay_benchmark& benchmark, const Case& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
         text += std::string{" "} + benchmark.parameters[i].name + "=" + text_of(values[i]);
     return text;
+}
+
+std::string misfit(const assay_benchmark& benchmark, const FakeProgram& program,
+                   const Case& values) {
+    Text why;
+    const auto answer = benchmark.fit(&program.services, values.data(), why.get());
+    EXPECT_TRUE(answer == 0 || answer == 1) << answer;
+    EXPECT_EQ(answer == 0, why.str().empty()) << describe(benchmark, values) << ": " << why.str();
+    return why.str();
 }
 
 std::vector<assay_variable> variables_of(const assay_benchmark& benchmark, const Case& values) {
@@ -219,18 +197,8 @@ std::vector<assay_variable> variables_of(const assay_benchmark& benchmark, const
 }
 
 Told::Told(const assay_benchmark& benchmark, const Case& values) {
-    for (const assay_variable& variable : variables_of(benchmark, values)) {
-        const char* before = std::getenv(variable.name);
-        before_.emplace_back(variable.name, before == nullptr ? "" : before);
-        ::setenv(variable.name, variable.setting, 1);
-    }
-}
-Told::~Told() {
-    for (const auto& [name, value] : before_)
-        if (value.empty())
-            ::unsetenv(name);
-        else
-            ::setenv(name, value.c_str(), 1);
+    for (const assay_variable& variable : variables_of(benchmark, values))
+        set_.emplace_back(variable.name, variable.setting);
 }
 
 std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads, Sizes sizes) {

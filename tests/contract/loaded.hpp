@@ -6,13 +6,16 @@
 
 #pragma once
 
+#include "support/fake_program.hpp"
+#include "support/variable.hpp"
+
 #include <assay/module.h>
 
+#include <array>
 #include <cstdint>
-#include <map>
+#include <list>
 #include <ostream>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace assay::contract {
@@ -27,41 +30,27 @@ const std::vector<Loaded>& every_benchmark();
 inline void PrintTo(const Loaded& loaded, std::ostream* out) { *out << loaded.name; }
 
 /// The program's side: a small machine with the instruction sets of this one, and ears.
-class FakeProgram {
-public:
+struct FakeProgram : test::FakeProgram {
     FakeProgram();
-    FakeProgram(const FakeProgram&) = delete;
-    FakeProgram& operator=(const FakeProgram&) = delete;
-    ~FakeProgram() = default;
-
-    const assay_services* services() const { return &services_; }
-    const std::map<std::string, double>& numbers() const { return numbers_; }
-    const std::map<std::string, std::string>& texts() const { return texts_; }
-    const std::map<std::string, double>& metrics() const { return metrics_; }
-
-    struct Table {
-        std::string metric;
-        std::vector<std::string> labels; // titles and labels of rows and columns
-        std::vector<double> values;
-    };
-    const std::vector<Table>& tables() const { return tables_; }
-
-    std::map<std::string, double> facts;
-    std::map<std::string, std::string> text_facts;
-
-private:
-    static FakeProgram& self(void* context) { return *static_cast<FakeProgram*>(context); }
-
-    std::map<std::string, double> numbers_;
-    std::map<std::string, std::string> texts_;
-    std::map<std::string, double> metrics_;
-    std::vector<Table> tables_;
-    assay_services services_{};
 };
 
 /// One value for every parameter, in their order.
 using Case = std::vector<assay_value>;
 std::string describe(const assay_benchmark& benchmark, const Case& values);
+/// Why the case does not fit; empty where it does.
+std::string misfit(const assay_benchmark& benchmark, const FakeProgram& program,
+                   const Case& values);
+
+/// Room for a text that a module writes.
+class Text {
+public:
+    assay_text* get() { return &text_; }
+    std::string str() const { return buffer_.data(); }
+
+private:
+    std::array<char, 512> buffer_{};
+    assay_text text_{buffer_.data(), buffer_.size()};
+};
 
 /// The environment variables that these values stand for.
 std::vector<assay_variable> variables_of(const assay_benchmark& benchmark, const Case& values);
@@ -70,14 +59,9 @@ std::vector<assay_variable> variables_of(const assay_benchmark& benchmark, const
 class Told {
 public:
     Told(const assay_benchmark& benchmark, const Case& values);
-    Told(const Told&) = delete;
-    Told(Told&&) = delete;
-    Told& operator=(const Told&) = delete;
-    Told& operator=(Told&&) = delete;
-    ~Told();
 
 private:
-    std::vector<std::pair<const char*, std::string>> before_;
+    std::list<test::Variable> set_;
 };
 
 /// tiny: what fits where the usual ones do not, such as the memory that a block of a device shares, and

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -23,18 +22,13 @@ std::string name_of(const Loaded& loaded) {
     return std::string{loaded.benchmark->id} + '[' + loaded.module->name + ']';
 }
 
-bool fits(const assay_benchmark& benchmark, const Case& values) {
-    static const FakeProgram program;
-    std::array<char, 512> words{};
-    assay_text why{words.data(), words.size()};
-    return benchmark.fit(program.services(), values.data(), &why) == 0;
-}
-
 /// Does the contract run it? What needs several processes runs as a job.
 bool is_executed(const assay_benchmark& benchmark) {
+    static const FakeProgram program;
     const auto any_of = [&](Sizes sizes) {
-        return std::ranges::any_of(small_cases(benchmark, 2, sizes),
-                                   [&](const Case& values) { return fits(benchmark, values); });
+        return std::ranges::any_of(small_cases(benchmark, 2, sizes), [&](const Case& values) {
+            return misfit(benchmark, program, values).empty();
+        });
     };
     return (benchmark.flags & ASSAY_TEAM) != 0 || any_of(Sizes::usual) || any_of(Sizes::tiny);
 }

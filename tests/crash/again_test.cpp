@@ -3,6 +3,7 @@
 // Runs whose windows are disturbed: a thread beside the benchmark's own keeps it waiting for its CPU.
 #include "record/reader.hpp"
 #include "record/summary.hpp"
+#include "support/variable.hpp"
 #include "trouble_plan.hpp"
 
 #include <gmock/gmock.h>
@@ -38,7 +39,6 @@ protected:
     Again() {
         crowd_.file = folder_.path() / "crowd";
         std::ofstream{crowd_.file}; // NOLINT(bugprone-unused-raii): an empty file
-        ::setenv("TROUBLE_CROWD", crowd_.file.c_str(), 1);
         for (auto& planned : plan_.cases) {
             planned.protocol.min_seconds = 0.15; // long enough for the counters
             planned.protocol.budget_seconds = 0.3;
@@ -50,10 +50,6 @@ protected:
                                             .source = "test"};
         }
     }
-    ~Again() override { ::unsetenv("TROUBLE_CROWD"); }
-    Again(const Again&) = delete;
-    Again& operator=(const Again&) = delete;
-
     record::Run run(double patience, bool resume = false) {
         const auto outcome =
             trouble_test::run(plan_,
@@ -68,6 +64,7 @@ protected:
     }
 
     Folder folder_;
+    const test::Variable crowds_{"TROUBLE_CROWD", (folder_.path() / "crowd").string()};
     Folder out_;
     trouble_test::Trouble trouble_ = load_trouble(TROUBLE_MODULE);
     harness::Plan plan_ = trouble_.plan({"crowded"}, 5);

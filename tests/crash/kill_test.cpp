@@ -6,12 +6,13 @@
 
 #include "base/file.hpp"
 #include "decide/check.hpp"
-#include "launch/environment.hpp"
 #include "launch/launcher.hpp"
+#include "launch/placement.hpp"
 #include "process/process.hpp"
-#include "process/program.hpp"
+#include "process/start.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
+#include "support/variable.hpp"
 #include "trouble_plan.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <set>
 #include <string>
@@ -41,6 +43,17 @@ using testing::IsEmpty;
 using trouble_test::Folder;
 
 enum class Victim { parent, worker, launcher };
+
+/// What is found when `holds` says so, or after so many tries: one every 10 ms.
+template <class Find, class Holds>
+auto wait_until(const Find& find, const Holds& holds, int most_tries = 1000) {
+    auto found = find();
+    for (int tries = 1; tries < most_tries && !holds(found); ++tries) {
+        std::this_thread::sleep_for(10ms);
+        found = find();
+    }
+    return found;
+}
 
 class KillTest : public testing::Test {
 protected:
@@ -86,32 +99,28 @@ protected:
 #else
         constexpr int most_tries = 100;
 #endif
-        std::vector<pid_t> left;
-        for (int tries = 0; tries < most_tries; ++tries) {
-            left = harness::processes_of(-1, mark());
-            if (left.empty()) return;
-            std::this_thread::sleep_for(10ms);
-        }
+        const auto left = wait_until([&] { return harness::processes_of(-1, mark()); },
+                                     [](const auto& found) { return found.empty(); }, most_tries);
         EXPECT_THAT(left, IsEmpty());
     }
     std::vector<fs::path> runs() const {
         std::vector<fs::path> found;
-        for (const auto& entry : fs::recursive_directory_iterator{folder_.path() / "out"})
+        std::error_code none;
+        for (const auto& entry : fs::recursive_directory_iterator{folder_.path() / "out", none})
             if (entry.path().filename() == "journal.ndjson")
                 found.push_back(entry.path().parent_path());
         return found;
     }
     void wait_for_the_first_step() const {
-        for (int tries = 0; tries < 1000; ++tries) {
-            std::error_code error;
-            if (fs::exists(folder_.path() / "out", error))
-                for (const auto& run : runs()) {
+        const bool is_there = wait_until(
+            [&] {
+                return std::ranges::any_of(runs(), [](const fs::path& run) {
                     const auto journal = record::read_journal(run / "journal.ndjson");
-                    if (journal && !journal->steps.empty()) return;
-                }
-            std::this_thread::sleep_for(10ms);
-        }
-        FAIL() << "no step was finished";
+                    return journal && !journal->steps.empty();
+                });
+            },
+            std::identity{});
+        ASSERT_TRUE(is_there) << "no step was finished";
     }
 
     /// Kills for as long as `time` lasts, or ASSAY_KILLS times, going on with the run each time; then lets it finish.
@@ -161,8 +170,6 @@ protected:
     }
     /// Has a result been written, with every case of the plan once and all of them measured?
     bool is_complete(std::size_t cases) const {
-        std::error_code error;
-        if (!fs::exists(folder_.path() / "out", error)) return false;
         for (const auto& folder : runs()) {
             const auto run = record::read_run(folder / "run.json");
             if (!run) continue;
@@ -246,20 +253,14 @@ std::vector<pid_t> daemons(const std::string& name) {
 
 /// Until there is something, for ten seconds.
 template <class Find>
-auto wait_for(Find find) {
-    auto found = find();
-    for (int tries = 0; tries < 1000 && found.empty(); ++tries) {
-        std::this_thread::sleep_for(10ms);
-        found = find();
-    }
-    return found;
+auto wait_for(const Find& find) {
+    return wait_until(find, [](const auto& found) { return !found.empty(); });
 }
 
 TEST_F(KillTest, ADaemonDoesNotOutliveAKilledParent) {
     const auto name = (folder_.path() / "daemon").string();
-    ::setenv("TROUBLE_DAEMON", name.c_str(), 1);
+    const test::Variable daemon{"TROUBLE_DAEMON", name};
     auto parent = start(TROUBLE_MODULE, {"escapes", "hang"});
-    ::unsetenv("TROUBLE_DAEMON");
     ASSERT_FALSE(wait_for([&] { return daemons(name); }).empty());
     ::kill(parent.pid(), SIGKILL);
     ASSERT_TRUE(parent.wait(5s));
@@ -287,9 +288,9 @@ TEST_F(KillTest, WhatOutlivesParentAndKeeperIsEndedByTheNextRun) {
     ::kill(keepers[0], SIGKILL);
     ::kill(parent.pid(), SIGKILL);
     ASSERT_TRUE(parent.wait(5s));
-    for (int tries = 0; tries < 500 && others(0).size() > 1; ++tries)
-        std::this_thread::sleep_for(10ms);
-    EXPECT_EQ(others(0), bred) << "it belongs to nobody now";
+    const auto left =
+        wait_until([&] { return others(0); }, [](const auto& found) { return found.size() <= 1; });
+    EXPECT_EQ(left, bred) << "it belongs to nobody now";
     auto next = start(TROUBLE_MODULE, {"fine"});
     ASSERT_TRUE(next.wait(60s));
     EXPECT_THAT(others(0), IsEmpty());

@@ -189,35 +189,31 @@ TEST_F(ResumeTest, ARunRecordsItsOccasionAndKeepsItWhenItGoesOn) {
     EXPECT_TRUE(plain.campaign.empty() && plain.note.empty() && plain.tags.empty());
 }
 
-TEST_F(ResumeTest, SaysThatTheBuildIsAnother) {
-    resume_after([&] {
-        trouble_.manifest->build_id += "0";
-        plan_.digest += "x";
-    });
-    expect_new("another build");
-}
-
-TEST_F(ResumeTest, SaysThatTheSuiteIsAnother) {
-    resume_after([&] { plan_.suite = "other"; });
-    expect_new("it is of suite trouble, this one of other");
-}
-
-TEST_F(ResumeTest, SaysThatThereAreOtherReplicas) {
-    resume_after([&] {
-        plan_.replicas = 2;
-        plan_.digest += "x";
-    });
-    expect_new("it has 1 replicas of each case, this one 2");
-}
-
-TEST_F(ResumeTest, SaysThatTheCasesAreOthers) {
-    resume_after([&] { plan_ = trouble_.plan({"segv", "fine"}); });
-    expect_new("other cases");
-}
-
-TEST_F(ResumeTest, SaysThatTheProgramIsAnother) {
-    resume_after([&] { write_old_header("version", "0.0.1"); });
-    expect_new("it is of assay 0.0.1");
+TEST_F(ResumeTest, SaysWhyANewRunStarts) {
+    const std::pair<const char*, std::function<void()>> others[] = {
+        {"another build",
+         [&] {
+             trouble_.manifest->build_id += "0";
+             plan_.digest += "x";
+         }},
+        {"it is of suite trouble, this one of other", [&] { plan_.suite = "other"; }},
+        {"it has 1 replicas of each case, this one 2",
+         [&] {
+             plan_.replicas = 2;
+             plan_.digest += "x";
+         }},
+        {"other cases", [&] { plan_ = trouble_.plan({"segv", "fine"}); }},
+        {"it is of assay 0.0.1", [&] { write_old_header("version", "0.0.1"); }},
+        {"journal.ndjson: line 1: damaged: checksum differs", [&] { flip_a_bit_of_line(1); }},
+    };
+    for (const auto& [said, change] : others) {
+        SCOPED_TRACE(said);
+        resume_after(change);
+        expect_new(said);
+        for (const auto& entry : fs::directory_iterator{folder_.path()}) fs::remove_all(entry);
+        trouble_ = load_trouble(TROUBLE_MODULE);
+        plan_ = trouble_.plan({"segv"});
+    }
 }
 
 TEST_F(ResumeTest, SaysThatTheMachineIsAnother) {
@@ -254,11 +250,6 @@ TEST_F(ResumeTest, SaysThatAnotherProcessHasIt) {
         open.emplace(record::Journal::resume(journal_, content).value());
     });
     expect_new("another run");
-}
-
-TEST_F(ResumeTest, SaysThatTheFirstLineIsDamaged) {
-    resume_after([&] { flip_a_bit_of_line(1); });
-    expect_new("journal.ndjson: line 1: damaged: checksum differs");
 }
 
 /// The others stay, the case of the line is measured again, and nothing is taken out of the file.

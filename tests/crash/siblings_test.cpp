@@ -56,9 +56,10 @@ protected:
         return *back;
     }
     /// A healthy case beside one that is not.
-    record::Run beside(const std::string& what, double limit = 20) {
+    record::Run beside(const std::string& what, double limit) {
         auto plan = trouble_.together({"slow", what});
         for (auto& planned : plan.cases) planned.protocol.limit_seconds = limit;
+        plan.digest += what;
         return run(plan);
     }
     static void expect_measured_without_its_sibling(const record::Case& c) {
@@ -108,28 +109,16 @@ TEST_F(SiblingsTest, OneThatIsMeasuredWorksOnUntilTheSlowOneIs) {
     EXPECT_GE(result.cases[1].telemetry.window_seconds, 0.5);
 }
 
-TEST_F(SiblingsTest, OneThatCrashesBeforeItIsReadyIsNotWaitedFor) {
-    const auto result = beside("segv");
-    expect_measured_without_its_sibling(result.cases.at(0));
-    EXPECT_EQ(result.cases.at(1).status, Status::crashed);
-}
-
-TEST_F(SiblingsTest, OneThatCrashesWhileItWorksIsNotWaitedFor) {
-    const auto result = beside("segv_later");
-    expect_measured_without_its_sibling(result.cases.at(0));
-    EXPECT_EQ(result.cases.at(1).status, Status::crashed);
-}
-
-TEST_F(SiblingsTest, OneThatNeverGetsReadyCostsItsLimit) {
-    const auto result = beside("hang", 1);
-    expect_measured_without_its_sibling(result.cases.at(0));
-    EXPECT_EQ(result.cases.at(1).status, Status::timed_out);
-}
-
-TEST_F(SiblingsTest, OneThatHangsWhileItWorksCostsItsLimit) {
-    const auto result = beside("hang_later", 1);
-    expect_measured_without_its_sibling(result.cases.at(0));
-    EXPECT_EQ(result.cases.at(1).status, Status::timed_out);
+/// Before it is ready, or while it works.
+TEST_F(SiblingsTest, OneThatDiesOrHangsIsNotWaitedForBeyondItsLimit) {
+    for (const auto& [what, status] :
+         {std::pair{"segv", Status::crashed}, std::pair{"segv_later", Status::crashed},
+          std::pair{"hang", Status::timed_out}, std::pair{"hang_later", Status::timed_out}}) {
+        SCOPED_TRACE(what);
+        const auto result = beside(what, status == Status::crashed ? 20 : 1);
+        expect_measured_without_its_sibling(result.cases.at(0));
+        EXPECT_EQ(result.cases.at(1).status, status);
+    }
 }
 
 TEST_F(SiblingsTest, OneThatIsRefusedIsNoSibling) {

@@ -7,6 +7,7 @@
 #include "record/journal.hpp"
 #include "record/reader.hpp"
 #include "record/soak.hpp"
+#include "support/variable.hpp"
 #include "trouble_plan.hpp"
 
 #include <gmock/gmock.h>
@@ -135,9 +136,8 @@ TEST_F(SoakTest, DamageThatStaysInMemoryIsToldFromAPassingFault) {
 
 TEST_F(SoakTest, APartThatComputesOtherBitsIsNamed) {
     const auto file = (folder_.path() / "first").string();
-    ::setenv("TROUBLE_FIRST", file.c_str(), 1);
+    const test::Variable first{"TROUBLE_FIRST", file};
     const auto& run = this->run(plan("differs", 1, 600, 2));
-    ::unsetenv("TROUBLE_FIRST");
     for (const auto& c : run.cases) EXPECT_NE(c.status, record::Status::failed) << c.reason;
     ASSERT_EQ(run.soak->corruptions.size(), 1U) << run.cases.at(0).reason;
     const auto& found = run.soak->corruptions.front();
@@ -147,17 +147,12 @@ TEST_F(SoakTest, APartThatComputesOtherBitsIsNamed) {
     EXPECT_THAT(found.of, HasSubstr("part="));
 }
 
-TEST_F(SoakTest, KeepGoingFindsWhatComesLater) {
-    const auto& run = this->run(plan("flips", 100, 4), true);
-    EXPECT_EQ(run.ended_by, record::RunEnd::completed);
-    EXPECT_GT(run.soak->wrong, 1U);
-    EXPECT_EQ(run.cases.at(0).status, record::Status::incorrect);
-}
-
 TEST_F(SoakTest, WhatWasFoundOutlivesTheRunAndIsContinued) {
     const auto first = this->run(plan("flips", 100, 1), true);
     const auto folder = observer_.folder;
-    ASSERT_GT(first.soak->wrong, 0U);
+    EXPECT_EQ(first.ended_by, record::RunEnd::completed) << "--keep-going";
+    EXPECT_EQ(first.cases.at(0).status, record::Status::incorrect);
+    ASSERT_GT(first.soak->wrong, 1U);
     fs::remove(folder / "run.json"); // as if it had been killed at its end
     const auto& run = this->run(plan("flips", 100, first.soak->seconds + 1), true, true);
     EXPECT_TRUE(observer_.resumed);
@@ -187,14 +182,14 @@ TEST_F(SoakTest, AStretchInWhichItIsSlowIsPlaced) {
         fs::path file_;
     };
     const auto file = folder_.path() / "slow";
-    ::setenv("TROUBLE_SLOW", file.c_str(), 1);
+    const test::Variable slow{"TROUBLE_SLOW", file.string()};
     Slowing observer{file};
     auto slowing = plan("slows", 1, 600);
     slowing.cases[0].protocol.budget_seconds = 0.1;
     auto outcome =
         trouble_test::run(slowing, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer);
-    ::unsetenv("TROUBLE_SLOW");
     ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->run.ended_by, record::RunEnd::signal) << "what was found is kept";
     auto& phase = outcome->run.soak.value().phases.at(0);
     EXPECT_EQ(phase.wrong, 0U);
     EXPECT_EQ(phase.visits, 21);
@@ -205,22 +200,6 @@ TEST_F(SoakTest, AStretchInWhichItIsSlowIsPlaced) {
     EXPECT_EQ(course.slowest->from_seconds, phase.points.at(8).begun_seconds);
     EXPECT_EQ(course.slowest->to_seconds, phase.points.at(14).begun_seconds);
     EXPECT_FALSE(course.slowest->lasts);
-}
-
-TEST_F(SoakTest, AnInterruptedSoakKeepsWhatItFound) {
-    class Stopping : public Silent {
-    public:
-        void progress(const harness::Progress& progress) override {
-            Silent::progress(progress);
-            if (progress.replica >= 3) ::raise(SIGTERM); // two visits are over
-        }
-    } observer;
-    auto outcome = trouble_test::run(plan("none", 1, 600),
-                                     {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer);
-    ASSERT_TRUE(outcome) << outcome.error().message;
-    EXPECT_EQ(outcome->run.ended_by, record::RunEnd::signal);
-    ASSERT_TRUE(outcome->run.soak);
-    EXPECT_EQ(outcome->run.soak->phases.at(0).visits, 2);
 }
 
 } // namespace

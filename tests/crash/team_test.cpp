@@ -4,7 +4,8 @@
 
 #include "launch/launcher.hpp"
 #include "process/process.hpp"
-#include "process/program.hpp"
+#include "process/start.hpp"
+#include "support/variable.hpp"
 #include "trouble_plan.hpp"
 
 #include <gmock/gmock.h>
@@ -30,12 +31,10 @@ protected:
             !std::filesystem::exists(TROUBLE_TEAM_MODULE))
             GTEST_SKIP() << "no mpirun here";
         trouble_ = trouble_test::load_trouble(TROUBLE_TEAM_MODULE);
-        ::setenv("ASSAY_TEST_MARK", folder_.path().c_str(), 1);
     }
     void TearDown() override {
         EXPECT_THAT(harness::processes_of(-1, "ASSAY_TEST_MARK=" + folder_.path().string()),
                     IsEmpty());
-        ::unsetenv("ASSAY_TEST_MARK");
     }
     record::Run run(const std::vector<std::string>& what, double limit = 30, int replicas = 1) {
         auto plan = trouble_.plan(what, replicas);
@@ -47,6 +46,7 @@ protected:
     }
 
     Folder folder_;
+    const test::Variable marked_{"ASSAY_TEST_MARK", folder_.path().string()};
     trouble_test::Trouble trouble_;
     trouble_test::Silent observer_;
 };
@@ -55,18 +55,15 @@ TEST_F(TeamTest, TwoRanksMeasureTogether) {
     const auto result = run({"fine", "fine"}, 30, 2);
     for (const auto& c : result.cases) {
         EXPECT_TRUE(c.status == Status::ok || c.status == Status::unstable) << c.reason;
-        const auto* ranks = record::find(c.settings, "ranks");
-        ASSERT_NE(ranks, nullptr);
-        EXPECT_EQ(record::to_string(*ranks), "2");
+        EXPECT_EQ(record::number(c.settings, "ranks"), 2);
         EXPECT_EQ(c.replicas.size(), 2U);
     }
 }
 
 // Each rank brings a hundred connections that say nothing, before its own.
 TEST_F(TeamTest, StrangersTakeNobodysPlace) {
-    ::setenv("TROUBLE_STRANGERS", "100", 1);
+    const test::Variable strangers{"TROUBLE_STRANGERS", "100"};
     const auto result = run({"fine"}, 20);
-    ::unsetenv("TROUBLE_STRANGERS");
     const auto& c = result.cases.at(0);
     EXPECT_TRUE(c.status == Status::ok || c.status == Status::unstable) << c.reason;
 }
@@ -139,10 +136,8 @@ TEST_F(TeamTest, ARankThatFailsWhileItIsMeasuredTellsWhy) {
 }
 
 TEST_F(TeamTest, WithoutALauncherTheCaseIsSkipped) {
-    const std::string path = std::getenv("PATH");
-    ::setenv("PATH", "/nonexistent", 1);
+    const test::Variable path{"PATH", "/nonexistent"};
     const auto result = run({"fine"});
-    ::setenv("PATH", path.c_str(), 1);
     EXPECT_EQ(result.cases.at(0).status, Status::skipped);
     EXPECT_EQ(result.cases[0].reason, "needs mpirun (Debian package openmpi-bin)");
     EXPECT_EQ(result.cases[0].reason_code, record::ReasonCode::missing_here);

@@ -50,6 +50,18 @@ enum class What : std::uint8_t {
 
 namespace {
 
+/// In the order of the enumeration.
+constexpr std::array words{"fine",   "slow",    "segv",       "hang",       "hang_verify", "throws",
+                           "leaves", "hungry",  "wrong",      "blind",      "stale",       "unfit",
+                           "warns",  "escapes", "breeds",     "flees",      "tuned",       "fickle",
+                           "raw",    "crowded", "segv_later", "hang_later", "linked"};
+constexpr auto names = [] {
+    std::array<Name<What>, words.size()> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = {words[i], static_cast<What>(i)};
+    return all;
+}();
+constexpr std::array<assay_variable, 0> no_variables{};
+
 /// What every well-behaved case computes.
 constexpr double answer = 42.0;
 
@@ -106,35 +118,11 @@ struct Trouble {
                                .method = "Harms on purpose.",
                                .caveats = "None of its numbers means anything.",
                                .headline = "flop_rate"};
-    static constexpr auto axes =
-        std::tuple{choice("what", "the harm done", &Params::what,
-                          {Name<What>{"fine", What::fine},
-                           {"slow", What::slow},
-                           {"segv", What::segv},
-                           {"hang", What::hang},
-                           {"hang_verify", What::hang_verify},
-                           {"throws", What::throws},
-                           {"leaves", What::leaves},
-                           {"hungry", What::hungry},
-                           {"wrong", What::wrong},
-                           {"blind", What::blind},
-                           {"stale", What::stale},
-                           {"unfit", What::unfit},
-                           {"warns", What::warns},
-                           {"escapes", What::escapes},
-                           {"breeds", What::breeds},
-                           {"flees", What::flees},
-                           {"tuned", What::tuned},
-                           {"fickle", What::fickle},
-                           {"raw", What::raw},
-                           {"crowded", What::crowded},
-                           {"segv_later", What::segv_later},
-                           {"hang_later", What::hang_later},
-                           {"linked", What::linked}},
-                          {What::fine}),
-                   integer("size", "tells cases apart", "", &Params::size, {1}, {1, 1000}),
-                   symbolic("threads", "threads", "", &Params::threads, {1}, {1, 4096},
-                            {Symbol::one, Symbol::all})};
+    static constexpr auto axes = std::tuple{
+        choice("what", "the harm done", &Params::what, names, {What::fine}, no_variables),
+        integer("size", "tells cases apart", "", &Params::size, {1}, {1, 1000}),
+        symbolic("threads", "threads", "", &Params::threads, {1}, {1, 4096},
+                 {Symbol::one, Symbol::all})};
 
     static Fit fit(const Params& params, const Machine&) {
         return Fit::needs(params.what != What::unfit, "a machine that does not exist");

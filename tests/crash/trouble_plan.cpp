@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace assay::trouble_test {
@@ -75,17 +73,6 @@ measure::Protocol fast_protocol(double limit_seconds) {
             .min_batches = 10,
             .few_batches = 3,
             .warmup_seconds = 0.005};
-}
-
-Folder::Folder() {
-    auto name = (fs::temp_directory_path() / "assay-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
-    path_ = name;
-}
-
-Folder::~Folder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
 }
 
 } // namespace assay::trouble_test

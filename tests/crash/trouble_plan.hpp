@@ -8,9 +8,9 @@
 #include "plan/manifest.hpp"
 #include "plan/plan.hpp"
 #include "run/runner.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <filesystem>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,17 +59,6 @@ public:
     std::vector<record::Case> finished_cases;
 };
 
-/// A folder that is gone at the end.
-class Folder {
-public:
-    Folder();
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder();
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
+using Folder = harness::made::TemporaryFolder;
 
 } // namespace assay::trouble_test

@@ -30,13 +30,10 @@ struct TeamTrouble {
                                .headline = "time"};
     static constexpr auto axes = std::tuple{
         choice("what", "the harm done by rank 1", &Params::what,
-               {Name<TeamWhat>{"fine", TeamWhat::fine},
-                {"slow", TeamWhat::slow},
-                {"segv", TeamWhat::segv},
-                {"hang", TeamWhat::hang},
-                {"throws", TeamWhat::throws},
-                {"unjudged", TeamWhat::unjudged},
-                {"unfit", TeamWhat::unfit}},
+               {Name{"fine", TeamWhat::fine}, Name{"slow", TeamWhat::slow},
+                Name{"segv", TeamWhat::segv}, Name{"hang", TeamWhat::hang},
+                Name{"throws", TeamWhat::throws}, Name{"unjudged", TeamWhat::unjudged},
+                Name{"unfit", TeamWhat::unfit}},
                {TeamWhat::fine}),
         integer("size", "tells cases apart", "", &Params::size, {1}, {1, 1000}),
         symbolic("ranks", "processes", "", &Params::ranks, {2}, {1, 4096}, {Symbol::all})};

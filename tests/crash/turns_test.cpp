@@ -24,11 +24,6 @@ namespace fs = std::filesystem;
 using record::Status;
 using trouble_test::Folder;
 
-std::string setting_of(const record::Case& c, const char* name) {
-    const auto* value = record::find(c.settings, name);
-    return value == nullptr ? "" : record::to_string(*value);
-}
-
 class TurnsTest : public testing::Test {
 protected:
     std::vector<harness::PlannedRun> turns(const std::vector<std::string>& what,
@@ -79,8 +74,8 @@ TEST_F(TurnsTest, EachVariantHasARunOfTheSamePairing) {
         EXPECT_EQ(back->pairing, outcome.run.pairing);
         for (const auto& c : back->cases) EXPECT_EQ(c.replicas.size(), 3U);
     }
-    EXPECT_EQ(setting_of(b.cases[0], "environment.TROUBLE_X"), "1");
-    EXPECT_EQ(setting_of(a.cases[0], "environment.TROUBLE_X"), "");
+    EXPECT_EQ(record::text(b.cases[0].settings, "environment.TROUBLE_X"), "1");
+    EXPECT_EQ(record::text(a.cases[0].settings, "environment.TROUBLE_X"), "");
     EXPECT_EQ(observer_.last.estimate.steps_total, 12U);
 }
 
@@ -89,7 +84,7 @@ TEST_F(TurnsTest, EveryStepIsAProcessOfItsOwn) {
     std::set<std::string> processes;
     for (const std::size_t side : {0U, 1U})
         for (const auto& step : steps_of(outcomes[side])) {
-            processes.insert(setting_of(step.result, "seen.process"));
+            processes.insert(record::text(step.result.settings, "seen.process"));
             EXPECT_EQ(step.result.replicas.size(), 1U);
         }
     EXPECT_EQ(processes.size(), 8U);
@@ -97,16 +92,16 @@ TEST_F(TurnsTest, EveryStepIsAProcessOfItsOwn) {
 
 TEST_F(TurnsTest, OneTuningForBothUnlessAVariantIsAboutIt) {
     const auto same = run(turns({"tuned"}, {"a:", "b:"}, 1));
-    EXPECT_EQ(setting_of(same[0].run.cases[0], "tuning.MKL_TROUBLE"), "good");
+    EXPECT_EQ(record::text(same[0].run.cases[0].settings, "tuning.MKL_TROUBLE"), "good");
     const auto* a = record::find(same[0].run.cases[0].settings, "tuning.best_seconds");
     const auto* b = record::find(same[1].run.cases[0].settings, "tuning.best_seconds");
     ASSERT_TRUE(a != nullptr && b != nullptr);
     EXPECT_EQ(*a, *b) << "tried once";
     const auto forced = run(turns({"tuned"}, {"a:", "b: MKL_TROUBLE=bad"}, 1));
-    EXPECT_EQ(setting_of(forced[0].run.cases[0], "seen.kernel"), "good");
-    EXPECT_EQ(setting_of(forced[1].run.cases[0], "seen.kernel"), "other");
-    EXPECT_EQ(setting_of(forced[1].run.cases[0], "tuning.MKL_TROUBLE"), "");
-    EXPECT_EQ(setting_of(forced[1].run.cases[0], "environment.MKL_TROUBLE"), "bad");
+    EXPECT_EQ(record::text(forced[0].run.cases[0].settings, "seen.kernel"), "good");
+    EXPECT_EQ(record::text(forced[1].run.cases[0].settings, "seen.kernel"), "other");
+    EXPECT_EQ(record::text(forced[1].run.cases[0].settings, "tuning.MKL_TROUBLE"), "");
+    EXPECT_EQ(record::text(forced[1].run.cases[0].settings, "environment.MKL_TROUBLE"), "bad");
 }
 
 TEST_F(TurnsTest, ACrashOnOneSideCostsThatSideOfThatCase) {

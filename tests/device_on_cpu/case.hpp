@@ -5,17 +5,17 @@
 
 #pragma once
 
+#include "../support/fake_program.hpp"
+
 #include <assay/module.h>
 
 #include <dlfcn.h>
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,45 +34,25 @@ inline const assay_benchmark& benchmark_of(const std::string& module, const std:
 
 using Given = std::map<std::string, std::string>;
 
-class Case {
+class Case : public test::FakeProgram {
 public:
-    Case(const assay_benchmark& benchmark, Given given, const assay_team* team = nullptr)
+    Case(const assay_benchmark& benchmark, Given given)
         : benchmark_{benchmark}, given_{std::move(given)} {
-        services_.struct_size = sizeof services_;
-        services_.abi = ASSAY_MODULE_ABI;
-        services_.context = this;
-        services_.team = team;
-        services_.fact = [](void* context, const char* name) {
-            const auto* job = static_cast<Case*>(context)->services_.team;
-            const bool asks = job != nullptr && std::string_view{name} == "job.ranks";
-            return asks ? static_cast<double>(job->size) : std::nan("");
-        };
-        services_.fact_text = [](void* /*context*/, const char* /*name*/) -> const char* {
-            return nullptr;
-        };
-        services_.setting_number = [](void* context, const char* name, double value) {
-            static_cast<Case*>(context)->numbers[name] = value;
-        };
-        services_.setting_text = [](void* context, const char* name, const char* value) {
-            static_cast<Case*>(context)->texts[name] = value;
-        };
         for (std::size_t i = 0; i < benchmark.parameter_count; ++i)
             values_.push_back(value_of(benchmark.parameters[i], given_));
     }
     Case(const Case&) = delete;
-    Case(Case&&) = delete;
     Case& operator=(const Case&) = delete;
-    Case& operator=(Case&&) = delete;
     ~Case() {
         if (state_ != nullptr) benchmark_.destroy(state_);
     }
 
     std::string misfit() {
-        return benchmark_.fit(&services_, values_.data(), error()) == 0 ? "" : words_.data();
+        return benchmark_.fit(&services, values_.data(), error()) == 0 ? "" : words_.data();
     }
     std::string create() {
-        return benchmark_.create(&services_, values_.data(), &state_, error()) == 0 ? ""
-                                                                                    : words_.data();
+        return benchmark_.create(&services, values_.data(), &state_, error()) == 0 ? ""
+                                                                                   : words_.data();
     }
     /// As the engine does it: rewound, then timed.
     std::string sample(std::uint64_t calls) {
@@ -99,14 +79,6 @@ public:
         work.struct_size = sizeof work;
         return benchmark_.work(state_, &work, error()) == 0 ? work.bus_bytes : -1;
     }
-    bool has(const std::string& parameter) const {
-        for (std::size_t i = 0; i < benchmark_.parameter_count; ++i)
-            if (benchmark_.parameters[i].name == parameter) return true;
-        return false;
-    }
-
-    std::map<std::string, double> numbers;
-    std::map<std::string, std::string> texts;
 
 private:
     static assay_value value_of(const assay_parameter& parameter, const Given& given) {
@@ -127,7 +99,6 @@ private:
 
     const assay_benchmark& benchmark_;
     Given given_; // values point into it
-    assay_services services_{};
     std::vector<assay_value> values_;
     void* state_ = nullptr;
     std::array<char, 512> words_{};

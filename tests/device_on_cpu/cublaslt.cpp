@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuBLASLt's calls, done by a plain product on the memory of a device on the CPU: the types, layouts, scales of blocks and
-// batches of cuBLAS 13.1, several algorithms with their workspace, and its statuses where it refuses. As with the real
+// cuBLASLt's calls, done by a plain product on the memory of a device on the CPU: the types and scales of blocks of cuBLAS
+// 13.1, with A transposed and B not, several algorithms with their workspace, and its statuses where it refuses. As with the real
 // library, some algorithms of the list do not work, and for int8 the list is empty although a call without an
 // algorithm works. ASSAY_CPU_FAULT: cublaslt leaves out the last product of each sum, cublaslt_scales reads scales
 // row by row instead of by tiles of 128 x 4.
@@ -136,15 +136,16 @@ int capability() {
     return 10 * major + minor;
 }
 
-/// Narrow types: A transposed, and every row a multiple of 16 bytes; integers of 4.
+/// As module cublaslt has it, A alone is transposed. Narrow types: every row a multiple of 16 bytes; integers of 4.
 bool has_shape(const Problem& p) {
+    if (p.operation.transpose_a != CUBLAS_OP_T || p.operation.transpose_b != CUBLAS_OP_N)
+        return false;
     if (!is_narrow(p)) return p.a.type != CUDA_R_8I || (p.m() % 4 == 0 && p.k() % 4 == 0);
     const std::int64_t in_16_bytes = 128 / bits_of(p.a.type);
     const bool divides = p.m() % 16 == 0 && p.n() % 16 == 0 && p.k() % in_16_bytes == 0 &&
                          p.a.leading % in_16_bytes == 0 && p.b.leading % in_16_bytes == 0;
     const bool has_blocks = p.operation.a.block() == 0 || p.k() % p.operation.a.block() == 0;
-    return divides && has_blocks && p.rows_of_a_run() && p.rows_of_b_run() &&
-           capability() >= (p.operation.a.block() != 0 ? 100 : 89);
+    return divides && has_blocks && capability() >= (p.operation.a.block() != 0 ? 100 : 89);
 }
 
 /// Matrices that do not go together are the caller's mistake, what is not offered is not supported.
@@ -154,11 +155,8 @@ cublasStatus_t status_of(const Problem& p) {
                static_cast<std::int64_t>(layout.columns) == columns && layout.leading >= rows;
     };
     const std::int64_t k = p.k();
-    const bool agree = (p.rows_of_a_run() ? fits(p.a, k, p.m()) : fits(p.a, p.m(), k)) &&
-                       (p.rows_of_b_run() ? fits(p.b, k, p.n()) : fits(p.b, p.n(), k)) &&
-                       fits(p.c, p.m(), p.n()) && fits(p.d, p.m(), p.n()) && k > 0 &&
-                       p.a.batches == p.d.batches && p.b.batches == p.d.batches &&
-                       p.c.batches == p.d.batches;
+    const bool agree = fits(p.a, k, p.m()) && fits(p.b, k, p.n()) && fits(p.c, p.m(), p.n()) &&
+                       fits(p.d, p.m(), p.n()) && k > 0;
     if (!agree) return CUBLAS_STATUS_INVALID_VALUE;
     return has_types(p) && has_scales(p) && has_shape(p) && has_epilogue(p)
                ? CUBLAS_STATUS_SUCCESS
@@ -171,8 +169,7 @@ bool is_reachable(const void* data, std::int64_t bytes) {
            device_of(static_cast<const std::byte*>(data) + bytes - 1) == device;
 }
 bool is_reachable(const void* data, const Layout& layout) {
-    const std::int64_t elements = (layout.batches - 1) * layout.batch_offset +
-                                  (static_cast<std::int64_t>(layout.columns) - 1) * layout.leading +
+    const std::int64_t elements = (static_cast<std::int64_t>(layout.columns) - 1) * layout.leading +
                                   static_cast<std::int64_t>(layout.rows);
     return is_reachable(data, elements * bits_of(layout.type) / 8);
 }
@@ -288,15 +285,6 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaData
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t made) {
     return destroy<Layout>(made);
-}
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t of,
-                                                cublasLtMatrixLayoutAttribute_t name,
-                                                const void* value, std::size_t bytes) {
-    auto& layout = *reinterpret_cast<Layout*>(of);
-    if (name == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT) return take(layout.batches, value, bytes);
-    if (name == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
-        return take(layout.batch_offset, value, bytes);
-    return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* made) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product in the types, layouts and scales of cuBLASLt, by one plain loop, for cublaslt.cpp.
+// A matrix product in the types and scales of cuBLASLt, A transposed, by one plain loop, for cublaslt.cpp and rocblas.cpp.
 
 #pragma once
 
@@ -58,8 +58,6 @@ struct Layout {
     std::uint64_t rows = 0;
     std::uint64_t columns = 0;
     std::int64_t leading = 0;
-    std::int32_t batches = 1;
-    std::int64_t batch_offset = 0; ///< elements
 };
 struct Preference {
     std::uint64_t workspace = 0;
@@ -160,19 +158,16 @@ struct Problem {
     Layout c;
     Layout d;
 
-    bool rows_of_a_run() const { return operation.transpose_a != CUBLAS_OP_N; } ///< along k
-    bool rows_of_b_run() const { return operation.transpose_b == CUBLAS_OP_N; }
     std::int64_t m() const { return static_cast<std::int64_t>(d.rows); }
     std::int64_t n() const { return static_cast<std::int64_t>(d.columns); }
-    std::int64_t k() const {
-        return static_cast<std::int64_t>(rows_of_a_run() ? a.rows : a.columns);
-    }
+    std::int64_t k() const { return static_cast<std::int64_t>(a.rows); }
 };
 
-/// Row after row of `outer`, its elements along k, times their scales.
+/// Column after column, its elements along k, times their scales.
 template <class Sum>
-std::vector<Sum> operand(const Layout& layout, const Scales& scales, const void* data,
-                         std::int64_t first, bool runs, std::int64_t outer, std::int64_t k) {
+std::vector<Sum> operand(const Layout& layout, const Scales& scales, const void* data) {
+    const auto outer = static_cast<std::int64_t>(layout.columns);
+    const auto k = static_cast<std::int64_t>(layout.rows);
     std::vector<Sum> all(static_cast<std::size_t>(outer * k));
     const std::int64_t block = scales.block();
     const bool scaled = block == 0 && scales.data != nullptr;
@@ -181,10 +176,8 @@ std::vector<Sum> operand(const Layout& layout, const Scales& scales, const void*
         float scale = common;
         for (std::int64_t l = 0; l < k; ++l) {
             if (block != 0 && l % block == 0) scale = scale_at(scales, row, l / block, k);
-            const std::int64_t at =
-                first + (runs ? row * layout.leading + l : l * layout.leading + row);
             all[static_cast<std::size_t>(row * k + l)] =
-                load<Sum>(layout.type, data, at) * static_cast<Sum>(scale);
+                load<Sum>(layout.type, data, row * layout.leading + l) * static_cast<Sum>(scale);
         }
     }
     return all;
@@ -203,20 +196,11 @@ struct Call {
     void* workspace;
 
     void operator()() const {
-        for (std::int32_t batch = 0; batch < problem.d.batches; ++batch) multiply(batch);
-    }
-
-private:
-    void multiply(std::int64_t batch) const {
         const std::int64_t m = problem.m();
         const std::int64_t n = problem.n();
         const std::int64_t k = problem.k();
-        const auto rows =
-            operand<Sum>(problem.a, problem.operation.a, a, batch * problem.a.batch_offset,
-                         problem.rows_of_a_run(), m, k);
-        const auto columns =
-            operand<Sum>(problem.b, problem.operation.b, b, batch * problem.b.batch_offset,
-                         problem.rows_of_b_run(), n, k);
+        const auto rows = operand<Sum>(problem.a, problem.operation.a, a);
+        const auto columns = operand<Sum>(problem.b, problem.operation.b, b);
         std::vector<Sum> own(splits == 1 ? static_cast<std::size_t>(m * n) : 0);
         Sum* const parts = splits == 1 ? own.data() : static_cast<Sum*>(workspace);
         const std::int64_t length = has_fault("cublaslt") ? k - 1 : k;
@@ -231,23 +215,24 @@ private:
                 Sum sum = parts[j * m + i];
                 for (std::int32_t part = 1; part < splits; ++part)
                     sum += parts[(part * n + j) * m + i];
-                write(batch, i, j, sum);
+                write(i, j, sum);
             }
     }
+
+private:
     static Sum dot(const Sum* x, const Sum* y, std::int64_t first, std::int64_t end) {
         Sum sum = 0;
 #pragma omp simd reduction(+ : sum)
         for (std::int64_t l = first; l < end; ++l) sum += x[l] * y[l];
         return sum;
     }
-    void write(std::int64_t batch, std::int64_t i, std::int64_t j, Sum sum) const {
+    void write(std::int64_t i, std::int64_t j, Sum sum) const {
         Sum value = alpha * sum;
         if (beta != 0) // else C is not read
-            value += beta * load<Sum>(problem.c.type, c,
-                                      batch * problem.c.batch_offset + j * problem.c.leading + i);
+            value += beta * load<Sum>(problem.c.type, c, j * problem.c.leading + i);
         if (problem.operation.epilogue == CUBLASLT_EPILOGUE_BIAS)
             value += load<Sum>(problem.d.type, problem.operation.bias, i);
-        store(problem.d.type, d, batch * problem.d.batch_offset + j * problem.d.leading + i, value);
+        store(problem.d.type, d, j * problem.d.leading + i, value);
     }
 };
 

@@ -19,7 +19,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <tuple>
 
 struct cudnnContext {
@@ -327,7 +326,7 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
                                            cudnnBackendDescriptor_t* made) {
     return guarded([&] {
-        needs(required.contains(type), "nobody makes these", CUDNN_STATUS_NOT_SUPPORTED);
+        needs(attributes.contains(type), "nobody makes these", CUDNN_STATUS_NOT_SUPPORTED);
         *made = new Descriptor{.type = type, .values = {}};
     });
 }
@@ -342,14 +341,10 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t raw,
     return guarded([&] {
         Descriptor& to = of(raw);
         needs(!to.is_final, "is final already");
-        const auto type_in = [&](const auto& table) -> std::optional<cudnnBackendAttributeType_t> {
-            const auto found = table.find(to.type);
-            if (found == table.end() || !found->second.contains(name)) return {};
-            return found->second.at(name);
-        };
-        const auto wanted = type_in(required) ? type_in(required) : type_in(optional);
-        needs(wanted.has_value(), "has no such attribute");
-        needs(*wanted == type, "type", CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE);
+        const auto& known = attributes.at(to.type);
+        const auto wanted = known.find(name);
+        needs(wanted != known.end(), "has no such attribute");
+        needs(wanted->second == type, "type", CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE);
         needs(count > 0 && values != nullptr, "no value");
         if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR)
             for (std::int64_t i = 0; i < count; ++i)

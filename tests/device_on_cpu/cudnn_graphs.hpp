@@ -177,8 +177,9 @@ inline void check_graph(const Descriptor& graph) {
 }
 
 inline void check(const Descriptor& made) {
-    for (const auto& [name, type] : required.at(made.type))
-        needs(made.has(name), "attribute " + std::to_string(name) + " is missing");
+    for (const auto& [name, type] : attributes.at(made.type))
+        needs(made.has(name) || optional.contains(name),
+              "attribute " + std::to_string(name) + " is missing");
     switch (made.type) {
     case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
         return check_tensor(made);

@@ -16,7 +16,6 @@
 #include <bit>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -45,14 +44,12 @@ struct Side {
 
 struct Plan {
     bool is_made = false;
-    bool allocates = true;
     int rank = 0;
     std::array<long long, 3> n{};
     long long batch = 0;
     Side in;
     Side out;
     std::size_t work_bytes = 0;
-    std::shared_ptr<std::byte[]> own_work;
     void* work = nullptr;
     cudaStream_t stream = nullptr;
 
@@ -254,10 +251,9 @@ cufftResult cufftDestroy(cufftHandle handle) {
 }
 
 cufftResult cufftSetAutoAllocation(cufftHandle handle, int allocate) {
-    Plan* const plan = find(handle);
+    const Plan* const plan = find(handle);
     if (plan == nullptr || plan->is_made) return CUFFT_INVALID_PLAN;
-    plan->allocates = allocate != 0;
-    return CUFFT_SUCCESS;
+    return allocate == 0 ? CUFFT_SUCCESS : CUFFT_NOT_SUPPORTED; // modules bring their own
 }
 
 cufftResult cufftSetPlanPropertyInt64(cufftHandle handle, cufftProperty property, long long value) {
@@ -296,10 +292,6 @@ cufftResult cufftXtMakePlanMany(cufftHandle handle, int rank, long long* n, long
     // Half precision needs it; the others ask for it so that a missing one is noticed.
     plan->work_bytes =
         sizeof(float) * (reals_of(*plan, plan->in, true) + reals_of(*plan, plan->out, true));
-    if (plan->allocates) {
-        plan->own_work = std::make_shared<std::byte[]>(plan->work_bytes);
-        plan->work = plan->own_work.get();
-    }
     plan->is_made = true;
     *work_bytes = plan->work_bytes;
     return CUFFT_SUCCESS;

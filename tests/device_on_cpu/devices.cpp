@@ -161,50 +161,38 @@ std::string overrun() {
 
 using namespace assay::device_on_cpu;
 
+namespace {
+
+struct Words {
+    const char* name;
+    const char* text;
+};
+const Words& words_of(cudaError_t status) {
+    static const std::map<cudaError_t, Words> known{
+        {cudaSuccess, {"cudaSuccess", "no error"}},
+        {cudaErrorInvalidValue, {"cudaErrorInvalidValue", "invalid argument"}},
+        {cudaErrorMemoryAllocation, {"cudaErrorMemoryAllocation", "out of memory"}},
+        {cudaErrorLaunchFailure, {"cudaErrorLaunchFailure", "unspecified launch failure"}},
+        {cudaErrorInvalidResourceHandle,
+         {"cudaErrorInvalidResourceHandle", "invalid resource handle"}},
+        {cudaErrorInvalidConfiguration, {"cudaErrorInvalidConfiguration", "refused"}},
+        {cudaErrorStreamCaptureUnsupported, {"cudaErrorStreamCaptureUnsupported", "refused"}},
+        {cudaErrorNoDevice, {"cudaError", "no CUDA-capable device is detected"}}};
+    static const Words other{"cudaError", "refused"};
+    const auto found = known.find(status);
+    return found == known.end() ? other : found->second;
+}
+
+} // namespace
+
 // --- devices ---------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaGetLastError() {
     device_error();
     return std::exchange(devices().last, cudaSuccess);
 }
-const char* cudaGetErrorName(cudaError_t status) {
-    switch (status) {
-    case cudaSuccess:
-        return "cudaSuccess";
-    case cudaErrorInvalidValue:
-        return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-        return "cudaErrorMemoryAllocation";
-    case cudaErrorLaunchFailure:
-        return "cudaErrorLaunchFailure";
-    case cudaErrorInvalidResourceHandle:
-        return "cudaErrorInvalidResourceHandle";
-    case cudaErrorInvalidConfiguration:
-        return "cudaErrorInvalidConfiguration";
-    case cudaErrorStreamCaptureUnsupported:
-        return "cudaErrorStreamCaptureUnsupported";
-    default:
-        return "cudaError";
-    }
-}
-const char* cudaGetErrorString(cudaError_t status) {
-    switch (status) {
-    case cudaSuccess:
-        return "no error";
-    case cudaErrorInvalidValue:
-        return "invalid argument";
-    case cudaErrorMemoryAllocation:
-        return "out of memory";
-    case cudaErrorLaunchFailure:
-        return "unspecified launch failure";
-    case cudaErrorInvalidResourceHandle:
-        return "invalid resource handle";
-    case cudaErrorNoDevice:
-        return "no CUDA-capable device is detected";
-    default:
-        return "refused";
-    }
-}
+const char* cudaGetErrorName(cudaError_t status) { return words_of(status).name; }
+const char* cudaGetErrorString(cudaError_t status) { return words_of(status).text; }
 cudaError_t cudaDriverGetVersion(int* version) {
     *version = CUDART_VERSION;
     return cudaSuccess;
@@ -217,10 +205,6 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaSetDevice(int device) {
     if (!is_device(device)) return answer(cudaErrorInvalidDevice);
     devices().current = device;
-    return cudaSuccess;
-}
-cudaError_t cudaGetDevice(int* device) {
-    *device = devices().current;
     return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* all, int device) {
@@ -284,12 +268,6 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
     const bool was_there = devices().access.erase({devices().current, peer}) == 1;
     return answer(was_there ? cudaSuccess : cudaErrorPeerAccessNotEnabled);
 }
-cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr name, int device, int peer) {
-    if (!is_device(device) || !is_device(peer) || device == peer)
-        return answer(cudaErrorInvalidValue);
-    *value = name == cudaDevP2PAttrPerformanceRank ? 0 : 1;
-    return cudaSuccess;
-}
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
@@ -312,19 +290,6 @@ cudaError_t cudaFreeHost(void* memory) {
     std::free(memory);
     return cudaSuccess;
 }
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* of, const void* pointer) {
-    const int device = device_of(pointer);
-    *of = {};
-    of->type = device >= 0                          ? cudaMemoryTypeDevice
-               : devices().pinned.contains(pointer) ? cudaMemoryTypeHost
-                                                    : cudaMemoryTypeUnregistered;
-    of->device = device;
-    of->devicePointer =
-        of->type == cudaMemoryTypeUnregistered ? nullptr : const_cast<void*>(pointer);
-    of->hostPointer = device >= 0 ? nullptr : const_cast<void*>(pointer);
-    return cudaSuccess;
-}
-
 // --- kernels as functions --------------------------------------------------------------------------------------------
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute name, int value) {
@@ -339,6 +304,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* of, const void* kernel) {
     of->maxThreadsPerBlock = 1024;
     return cudaSuccess;
 }
+// CUDA's header has its other form call this one.
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
                                                                    int threads, std::size_t shared,
                                                                    unsigned /*flags*/) {
@@ -346,9 +312,4 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
     const auto by_memory = static_cast<int>(shared_of_multiprocessor / (shared + 1024));
     *blocks = threads > 1024 ? 0 : std::min(threads_per_multiprocessor / threads, by_memory);
     return cudaSuccess;
-}
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
-                                                          int threads, std::size_t shared) {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, shared,
-                                                                  0);
 }

@@ -212,7 +212,6 @@ inline void sincospi(double turns, double* sine, double* cosine) {
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
-inline double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
 
 // Products and sums of such numbers near 1 are exact in fp32: they are rounded once, as on a device.
 inline __half2 __hfma2(__half2 x, __half2 f, __half2 a) {

@@ -1,7 +1,7 @@
 # Libraries that device modules use, for the device that is the CPU, and the modules on them. Headers are CUDA's and
 # NCCL's; what calculates is FFTW and plain loops.
 set(benchmarks "${PROJECT_SOURCE_DIR}/benchmarks")
-# assay_library_on_cpu(<name> [<link>...]): <name>.cpp, for a module and for the tests of the library.
+# assay_library_on_cpu(<name> [<link>...]): <name>.cpp, for a module and for the library that one opens by its name.
 function(assay_library_on_cpu name)
     add_library(${name}_library_on_cpu OBJECT ${name}.cpp)
     target_compile_options(${name}_library_on_cpu PRIVATE -O2)
@@ -10,13 +10,10 @@ endfunction()
 # The kernels of module `hip`, with warps of 64 threads and matrix instructions of CDNA, on the same runtime.
 assay_module_on_cpu(hip DEFINITIONS ASSAY_HIP ASSAY_WARP_LANES=64 ASSAY_COMPILED_FOR=94)
 
-set(tested "") # libraries that libraries_test.cpp has what it needs for
-
 if(FFTW_INCLUDE AND FFTW3_LIBRARY AND FFTW3F_LIBRARY AND EXISTS "${ASSAY_CUDA_HEADERS}/cufftXt.h")
     assay_library_on_cpu(cufft "${FFTW3_LIBRARY}" "${FFTW3F_LIBRARY}")
     target_include_directories(cufft_library_on_cpu SYSTEM PRIVATE "${FFTW_INCLUDE}")
     assay_module_on_cpu(cufft LINK cufft_library_on_cpu)
-    list(APPEND tested cufft)
     # The module `hipfft` opens AMD's library by its name.
     add_library(hipfft_on_cpu_opened SHARED hipfft.cpp)
     target_link_libraries(hipfft_on_cpu_opened PRIVATE cufft_library_on_cpu assay_warnings)
@@ -42,20 +39,17 @@ if(EXISTS "${ASSAY_CUDA_HEADERS}/cublasLt.h")
         gemm/cublaslt_tuned.cpp gemm/device_matrices.cpp gemm/device_matrices.cu)
     target_include_directories(cublaslt_on_cpu PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/cublaslt")
     add_dependencies(cublaslt_on_cpu cublaslt_on_cpu_opened)
-    list(APPEND tested cublaslt)
+    # The module `rocblas` opens AMD's library by its name.
+    add_library(rocblas_on_cpu_opened SHARED rocblas.cpp)
+    target_compile_options(rocblas_on_cpu_opened PRIVATE -O2 -fopenmp-simd)
+    target_link_libraries(rocblas_on_cpu_opened PRIVATE device_on_cpu assay_warnings assay_benchmark_sanitizers)
+    set_target_properties(rocblas_on_cpu_opened PROPERTIES OUTPUT_NAME rocblas SUFFIX ".so.4"
+        LIBRARY_OUTPUT_DIRECTORY "${on_cpu_modules}/lib")
+    assay_module_on_cpu(rocblas HOOKS gemm/rocblas_square.cpp BENCHMARKS gemm::rocblas_square
+        SOURCES gemm/device_matrices.cpp gemm/device_matrices.cu DEFINITIONS ASSAY_HIP ASSAY_WARP_LANES=64
+        LINK ${CMAKE_DL_LIBS})
+    add_dependencies(rocblas_on_cpu rocblas_on_cpu_opened)
 endif()
-
-# The module `rocblas` opens AMD's library by its name.
-add_library(rocblas_on_cpu_opened SHARED rocblas.cpp)
-target_compile_options(rocblas_on_cpu_opened PRIVATE -O2)
-target_link_libraries(rocblas_on_cpu_opened PRIVATE device_on_cpu assay_warnings assay_benchmark_sanitizers)
-target_include_directories(rocblas_on_cpu_opened PRIVATE "${benchmarks}")
-set_target_properties(rocblas_on_cpu_opened PROPERTIES OUTPUT_NAME rocblas SUFFIX ".so.4"
-    LIBRARY_OUTPUT_DIRECTORY "${on_cpu_modules}/lib")
-assay_module_on_cpu(rocblas HOOKS gemm/rocblas_square.cpp BENCHMARKS gemm::rocblas_square
-    SOURCES gemm/device_matrices.cpp gemm/device_matrices.cu DEFINITIONS ASSAY_HIP ASSAY_WARP_LANES=64
-    LINK ${CMAKE_DL_LIBS})
-add_dependencies(rocblas_on_cpu rocblas_on_cpu_opened)
 
 set(cudnn_attention "")
 if(EXISTS "${ASSAY_CUDA_HEADERS}/cudnn_graph.h")
@@ -86,7 +80,6 @@ if(EXISTS "${ASSAY_CUDA_HEADERS}/nccl.h")
         collective/device_product.cu gemm/device_matrices.cpp gemm/device_matrices.cu)
     assay_module_on_cpu(nccl HOOKS collective/nccl_alone.cpp BENCHMARKS ${collectives}
         SOURCES ${sources} LINK nccl_library_on_cpu)
-    list(APPEND tested nccl)
     if(MPI_CXX_FOUND)
         assay_module_on_cpu(nccl_mpi HOOKS collective/nccl_job.cpp BENCHMARKS ${collectives}
             SOURCES ${sources} collective/world.cpp LINK nccl_library_on_cpu MPI::MPI_CXX)
@@ -128,7 +121,6 @@ endif()
 
 assay_contract_on_cpu(hip ASSAY_CPU_DEVICES=3 ASSAY_CPU_DEVICE_MIB=2048 ASSAY_CPU_LANES=64 ASSAY_CPU_CAPABILITY=94)
 # Some libraries can more than kernels, which are compiled for 9.0; workspaces are a gibibyte at most.
-assay_contract_on_cpu(rocblas EACH_VALUE ASSAY_CPU_LANES=64 ASSAY_CPU_CAPABILITY=94)
 if(TARGET cufft_on_cpu)
     assay_contract_on_cpu(cufft EACH_VALUE)
     assay_contract_on_cpu(hipfft EACH_VALUE ASSAY_CPU_LANES=64)
@@ -138,6 +130,7 @@ if(TARGET nccl_on_cpu)
     assay_contract_on_cpu(rccl EACH_VALUE ASSAY_CPU_DEVICES=3 ASSAY_CPU_DEVICE_MIB=4096 ASSAY_CPU_LANES=64 ASSAY_CPU_LINK=XGMI)
 endif()
 if(TARGET cublaslt_on_cpu)
+    assay_contract_on_cpu(rocblas EACH_VALUE ASSAY_CPU_LANES=64 ASSAY_CPU_CAPABILITY=94)
     assay_contract_on_cpu(cublaslt EACH_VALUE ASSAY_CPU_CAPABILITY=100 ASSAY_CPU_DEVICE_MIB=2304)
 endif()
 if(TARGET cudnn_on_cpu)
@@ -213,12 +206,8 @@ if(TARGET cublaslt_on_cpu)
     add_dependencies(cublaslt_on_cpu_test pretended_cublaslt)
 endif()
 
-if(tested STREQUAL "cufft;cublaslt;nccl" AND OPENBLAS_OPENMP_INCLUDE AND OPENBLAS_OPENMP_LIBRARY)
-    list(TRANSFORM tested APPEND _library_on_cpu)
-    assay_test(libraries_on_cpu SOURCES libraries_test.cpp LINK assay_counter ${tested} "${OPENBLAS_OPENMP_LIBRARY}"
-        ${CMAKE_DL_LIBS})
-    target_include_directories(libraries_on_cpu PRIVATE "${PROJECT_SOURCE_DIR}/tests" "${benchmarks}")
-    target_include_directories(libraries_on_cpu SYSTEM PRIVATE "${OPENBLAS_OPENMP_INCLUDE}")
+if(TARGET cufft_on_cpu AND TARGET cublaslt_on_cpu AND TARGET nccl_on_cpu)
+    assay_test(libraries_on_cpu SOURCES libraries_test.cpp LINK assay_counter device_on_cpu ${CMAKE_DL_LIBS})
     target_compile_definitions(libraries_on_cpu PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
     add_dependencies(libraries_on_cpu cufft_on_cpu cublaslt_on_cpu nccl_on_cpu)
 endif()

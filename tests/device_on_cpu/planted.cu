@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/instructions.cuh"
 #include "device/launch.cuh"
-#include "peak/device_tensor_data.hpp"
 #include "planted.hpp"
 
 #include <array>
@@ -48,14 +46,6 @@ __global__ void copy_kernel(const std::uint32_t* in, std::uint32_t* out) {
 }
 
 template <Fault fault>
-__global__ void warp_sum_kernel(const std::uint32_t* in, std::uint32_t* out) {
-    std::uint32_t sum = in[threadIdx.x];
-    for (unsigned distance = 16; distance > 0; distance /= 2)
-        sum += __shfl_xor_sync(everybody, sum, fault == Fault::none ? distance : distance - 1);
-    out[threadIdx.x] = sum;
-}
-
-template <Fault fault>
 __global__ void scan_kernel(const std::uint32_t* in, std::uint32_t* out) {
     __shared__ std::uint32_t sums[threads];
     sums[threadIdx.x] = in[threadIdx.x];
@@ -67,23 +57,6 @@ __global__ void scan_kernel(const std::uint32_t* in, std::uint32_t* out) {
         __syncthreads();
     }
     out[threadIdx.x] = sums[threadIdx.x];
-}
-
-constexpr peak::TensorShape shape = peak::tensor_shape(peak::TensorFormat::fp16, 90);
-
-template <Fault fault>
-__global__ void matrix_kernel(const std::uint32_t* a_from, const std::uint32_t* b_from,
-                              float* sums) {
-    std::uint32_t a[shape.a_registers()];
-    std::uint32_t b[shape.b_registers()];
-    for (unsigned r = 0; r < shape.a_registers(); ++r) {
-        const unsigned from = fault == Fault::planted && (r == 1 || r == 2) ? 3 - r : r;
-        a[r] = a_from[from * 32 + threadIdx.x];
-    }
-    for (unsigned r = 0; r < shape.b_registers(); ++r) b[r] = b_from[r * 32 + threadIdx.x];
-    float c[shape.sums()] = {};
-    device::multiply_add<device::Mma::m16n8k16_fp16>(c, a, b);
-    for (unsigned r = 0; r < shape.sums(); ++r) sums[r * 32 + threadIdx.x] = c[r];
 }
 
 template <class Index>
@@ -192,48 +165,12 @@ bool copy(Fault fault) {
                    threads) == in;
 }
 
-bool warp_sum(Fault fault) {
-    const Words in = numbers(32);
-    std::uint32_t all = 0;
-    for (const std::uint32_t word : in) all += word;
-    return made_of(either(fault, warp_sum_kernel<Fault::none>, warp_sum_kernel<Fault::planted>), in,
-                   32) == Words(32, all);
-}
-
 bool scan(Fault fault) {
     Words in = numbers(threads);
     const Words out =
         made_of(either(fault, scan_kernel<Fault::none>, scan_kernel<Fault::planted>), in, threads);
     for (std::size_t i = 1; i < in.size(); ++i) in[i] += in[i - 1];
     return out == in;
-}
-
-bool matrix_product(Fault fault) {
-    constexpr auto format = peak::TensorFormat::fp16;
-    const auto values = peak::tensor_values(shape, peak::tensor_plan(format, true), 1);
-    const auto narrow = [](const std::vector<std::uint64_t>& wide) {
-        return Words(wide.begin(), wide.end());
-    };
-    const device::Stream stream;
-    const Words a = narrow(peak::a_fragments(shape, values, format));
-    const Words b = narrow(peak::b_fragments(shape, values, format));
-    const device::Buffer<std::uint32_t> a_there{a.size()};
-    const device::Buffer<std::uint32_t> b_there{b.size()};
-    const device::Buffer<float> sums{std::size_t{32} * shape.sums()};
-    device::to_device(std::span<const std::uint32_t>{a}, a_there.data(), stream);
-    device::to_device(std::span<const std::uint32_t>{b}, b_there.data(), stream);
-    device::launch(either(fault, matrix_kernel<Fault::none>, matrix_kernel<Fault::planted>),
-                   {1, 32, stream.get()}, a_there.data(), b_there.data(), sums.data());
-    device::check_launches();
-    const auto found = device::to_host(sums, stream);
-    for (unsigned i = 0; i < found.size(); ++i) {
-        int wanted = 0;
-        for (unsigned k = 0; k < shape.k; ++k)
-            wanted += values.a[shape.sum_row(i % 32, i / 32) * shape.k + k] *
-                      values.b[shape.sum_column(i % 32, i / 32) * shape.k + k];
-        if (found[i] != static_cast<float>(wanted)) return false;
-    }
-    return true;
 }
 
 std::vector<std::uint64_t> last_indices(std::uint64_t count, Fault fault) {

@@ -18,12 +18,8 @@ bool transpose(Fault fault);
 bool window(Fault fault);
 /// Each thread writes the element behind its own, the last one behind the array.
 bool copy(Fault fault);
-/// Partners half a warp apart less one.
-bool warp_sum(Fault fault);
 /// Threads add to words that neighbours have yet to read.
 bool scan(Fault fault);
-/// Two registers of a are exchanged.
-bool matrix_product(Fault fault);
 
 /// Which elements the last block of a grid over so many takes, its index in 32 bits or in 64.
 std::vector<std::uint64_t> last_indices(std::uint64_t count, Fault fault);

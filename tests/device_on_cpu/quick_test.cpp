@@ -25,9 +25,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::filesystem::path result_in(const std::filesystem::path& folder) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator{folder})
-        if (entry.path().filename() == "run.json") return entry.path();
-    return {};
+    const auto files = files_named(folder, "run.json");
+    return files.empty() ? std::filesystem::path{} : files.front();
 }
 
 nlohmann::json read(const std::filesystem::path& file) {

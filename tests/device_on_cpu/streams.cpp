@@ -150,7 +150,6 @@ using namespace assay::device_on_cpu;
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
     return make(stream, current_device());
 }
-cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return destroy(stream); }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return waited(stream); }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return waited(stream); }
@@ -158,10 +157,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return answer(is_stream(stream) && is_alive(event) ? cudaSuccess
                                                        : cudaErrorInvalidResourceHandle);
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
-    return make(event, current_device());
-}
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return make(event, current_device()); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return destroy(event); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     if (!is_alive(event) || !is_stream(stream) || event->device != device_of_stream(stream))
@@ -204,9 +200,6 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
     enqueue(stream, [=] { std::memset(to, value, bytes); });
     return cudaSuccess;
 }
-cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-    return cudaMemsetAsync(to, value, bytes, nullptr);
-}
 
 // --- capture and graphs ----------------------------------------------------------------------------------------------
 
@@ -220,10 +213,6 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     if (!is_alive(stream) || !is_captured(stream)) return answer(cudaErrorIllegalState);
     *graph = stream->captured.release();
     alive<cudaGraph_t>().insert(*graph);
-    return cudaSuccess;
-}
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-    *status = is_captured(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* /*nodes*/, std::size_t* count) {

@@ -129,6 +129,25 @@ int armed_main(int count, char** arguments, char** environment) {
 
 // NOLINTNEXTLINE(bugprone-macro-parentheses,readability-identifier-naming): `name` is a name
 #define FAIL_NTH_REAL(name) static auto* const next = real(&name, #name)
+// The C library's function of this name, which fails where its turn is: `failed` is what it returns then.
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
+#define FAIL_NTH(kind, failed, result, name, parameters, ...)                                      \
+    result name parameters {                                                                       \
+        FAIL_NTH_REAL(name);                                                                       \
+        return fails(kind) ? failed : next(__VA_ARGS__);                                           \
+    }
+
+// With the mode that comes where a file may be made.
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
+#define FAIL_NTH_OPEN(name, parameters, ...)                                                       \
+    int name parameters {                                                                          \
+        va_list more;                                                                              \
+        va_start(more, flags);                                                                     \
+        const mode_t mode = mode_of(flags, more);                                                  \
+        va_end(more);                                                                              \
+        FAIL_NTH_REAL(name);                                                                       \
+        return fails("open") ? -1 : next(__VA_ARGS__);                                             \
+    }
 
 extern "C" {
 
@@ -140,74 +159,26 @@ int __libc_start_main(Main* main, int count, char** arguments, void (*begin)(), 
     return next(armed_main, count, arguments, begin, end, unload, stack);
 }
 
-int open(const char* path, int flags, ...) {
-    va_list more;
-    va_start(more, flags);
-    const mode_t mode = mode_of(flags, more);
-    va_end(more);
-    FAIL_NTH_REAL(open);
-    return fails("open") ? -1 : next(path, flags, mode);
-}
-int open64(const char* path, int flags, ...) {
-    va_list more;
-    va_start(more, flags);
-    const mode_t mode = mode_of(flags, more);
-    va_end(more);
-    FAIL_NTH_REAL(open64);
-    return fails("open") ? -1 : next(path, flags, mode);
-}
-int openat(int folder, const char* path, int flags, ...) {
-    va_list more;
-    va_start(more, flags);
-    const mode_t mode = mode_of(flags, more);
-    va_end(more);
-    FAIL_NTH_REAL(openat);
-    return fails("open") ? -1 : next(folder, path, flags, mode);
-}
-std::FILE* fopen(const char* path, const char* mode) {
-    FAIL_NTH_REAL(fopen);
-    return fails("open") ? nullptr : next(path, mode);
-}
-std::FILE* fopen64(const char* path, const char* mode) {
-    FAIL_NTH_REAL(fopen64);
-    return fails("open") ? nullptr : next(path, mode);
-}
-ssize_t write(int fd, const void* data, std::size_t size) {
-    FAIL_NTH_REAL(write);
-    return fails("write") ? -1 : next(fd, data, size);
-}
-ssize_t writev(int fd, const iovec* parts, int count) {
-    FAIL_NTH_REAL(writev);
-    return fails("write") ? -1 : next(fd, parts, count);
-}
-std::size_t fwrite(const void* data, std::size_t size, std::size_t count, std::FILE* file) {
-    FAIL_NTH_REAL(fwrite);
-    return fails("write") ? 0 : next(data, size, count, file);
-}
-int fsync(int fd) {
-    FAIL_NTH_REAL(fsync);
-    return fails("fsync") ? -1 : next(fd);
-}
-int fdatasync(int fd) {
-    FAIL_NTH_REAL(fdatasync);
-    return fails("fsync") ? -1 : next(fd);
-}
-int rename(const char* from, const char* to) {
-    FAIL_NTH_REAL(rename);
-    return fails("rename") ? -1 : next(from, to);
-}
-int mkdir(const char* path, mode_t mode) {
-    FAIL_NTH_REAL(mkdir);
-    return fails("mkdir") ? -1 : next(path, mode);
-}
-void* mmap(void* at, std::size_t size, int protection, int flags, int fd, off_t offset) {
-    FAIL_NTH_REAL(mmap);
-    return fails("mmap") ? MAP_FAILED : next(at, size, protection, flags, fd, offset);
-}
-void* mmap64(void* at, std::size_t size, int protection, int flags, int fd, off64_t offset) {
-    FAIL_NTH_REAL(mmap64);
-    return fails("mmap") ? MAP_FAILED : next(at, size, protection, flags, fd, offset);
-}
+FAIL_NTH_OPEN(open, (const char* path, int flags, ...), path, flags, mode)
+FAIL_NTH_OPEN(open64, (const char* path, int flags, ...), path, flags, mode)
+FAIL_NTH_OPEN(openat, (int folder, const char* path, int flags, ...), folder, path, flags, mode)
+FAIL_NTH("open", nullptr, std::FILE*, fopen, (const char* path, const char* mode), path, mode)
+FAIL_NTH("open", nullptr, std::FILE*, fopen64, (const char* path, const char* mode), path, mode)
+FAIL_NTH("write", -1, ssize_t, write, (int fd, const void* data, std::size_t size), fd, data, size)
+FAIL_NTH("write", -1, ssize_t, writev, (int fd, const iovec* parts, int count), fd, parts, count)
+FAIL_NTH("write", 0, std::size_t, fwrite,
+         (const void* data, std::size_t size, std::size_t count, std::FILE* file), data, size,
+         count, file)
+FAIL_NTH("fsync", -1, int, fsync, (int fd), fd)
+FAIL_NTH("fsync", -1, int, fdatasync, (int fd), fd)
+FAIL_NTH("rename", -1, int, rename, (const char* from, const char* to), from, to)
+FAIL_NTH("mkdir", -1, int, mkdir, (const char* path, mode_t mode), path, mode)
+FAIL_NTH("mmap", MAP_FAILED, void*, mmap,
+         (void* at, std::size_t size, int protection, int flags, int fd, off_t offset), at, size,
+         protection, flags, fd, offset)
+FAIL_NTH("mmap", MAP_FAILED, void*, mmap64,
+         (void* at, std::size_t size, int protection, int flags, int fd, off64_t offset), at, size,
+         protection, flags, fd, offset)
 std::time_t time(std::time_t* out) noexcept {
     FAIL_NTH_REAL(time);
     const bool is_set = clock_set != 0 && access(clock_file, F_OK) == 0;
@@ -215,33 +186,19 @@ std::time_t time(std::time_t* out) noexcept {
     if (out != nullptr) *out = now;
     return now;
 }
-pid_t fork() {
-    FAIL_NTH_REAL(fork);
-    return fails("fork") ? -1 : next();
-}
-int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
-                const posix_spawnattr_t* attributes, char* const* arguments,
-                char* const* environment) {
-    FAIL_NTH_REAL(posix_spawn);
-    return fails("fork") ? fault : next(child, path, actions, attributes, arguments, environment);
-}
-int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
-                   void* argument) {
-    FAIL_NTH_REAL(pthread_create);
-    return fails("fork") ? fault : next(thread, attributes, run, argument);
-}
-int socket(int domain, int type, int protocol) {
-    FAIL_NTH_REAL(socket);
-    return fails("socket") ? -1 : next(domain, type, protocol);
-}
-int socketpair(int domain, int type, int protocol, int* pair) {
-    FAIL_NTH_REAL(socketpair);
-    return fails("socket") ? -1 : next(domain, type, protocol, pair);
-}
-int pipe2(int* ends, int flags) {
-    FAIL_NTH_REAL(pipe2);
-    return fails("socket") ? -1 : next(ends, flags);
-}
+FAIL_NTH("fork", -1, pid_t, fork, ())
+FAIL_NTH("fork", fault, int, posix_spawn,
+         (pid_t * child, const char* path, const posix_spawn_file_actions_t* actions,
+          const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment),
+         child, path, actions, attributes, arguments, environment)
+FAIL_NTH("fork", fault, int, pthread_create,
+         (pthread_t * thread, const pthread_attr_t* attributes, void* (*run)(void*),
+          void* argument),
+         thread, attributes, run, argument)
+FAIL_NTH("socket", -1, int, socket, (int domain, int type, int protocol), domain, type, protocol)
+FAIL_NTH("socket", -1, int, socketpair, (int domain, int type, int protocol, int* pair), domain,
+         type, protocol, pair)
+FAIL_NTH("socket", -1, int, pipe2, (int* ends, int flags), ends, flags)
 
 #ifndef FAIL_NTH_OF_FILES_ALONE
 void* malloc(std::size_t size) { return fails("malloc") ? nullptr : __libc_malloc(size); }

@@ -22,4 +22,11 @@ inline void expect(bool holds) {
     if (!holds) __builtin_trap();
 }
 
+/// It was not accepted, and the message begins with what it is about.
+template <class Result>
+bool refused(const Result& result, std::string_view begins = "input") {
+    if (!result) expect(result.error().message.starts_with(begins));
+    return !result;
+}
+
 } // namespace assay::fuzz

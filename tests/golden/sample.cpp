@@ -4,7 +4,6 @@
 
 #include "record/metrics.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>

@@ -11,9 +11,9 @@
 #include "outcomes.hpp"
 #include "peer.hpp"
 #include "places.hpp"
+#include "process/preemption.hpp"
 #include "process/process.hpp"
-#include "process/program.hpp"
-#include "process/signals.hpp"
+#include "process/start.hpp"
 #include "record/reader.hpp"
 #include "steps.hpp"
 

@@ -111,21 +111,8 @@ std::string table_of(const std::vector<Row>& rows, Outcome outcome) {
 } // namespace
 
 std::string_view to_string(Outcome outcome) {
-    switch (outcome) {
-    case Outcome::passed:
-        return "passed";
-    case Outcome::failed:
-        return "failed";
-    case Outcome::skipped:
-        return "skipped";
-    case Outcome::missing:
-        return "missing";
-    case Outcome::cut_off:
-        return "cut_off";
-    case Outcome::not_started:
-        break;
-    }
-    return "not_started";
+    constexpr std::array names{"not_started", "passed", "failed", "skipped", "missing", "cut_off"};
+    return names.at(static_cast<std::size_t>(outcome));
 }
 
 Verdict read_fact(const Said& said) {

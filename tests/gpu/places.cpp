@@ -2,7 +2,7 @@
 #include "places.hpp"
 
 #include "base/file.hpp"
-#include "process/program.hpp"
+#include "process/start.hpp"
 
 #include <fmt/core.h>
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <span>
 #include <sstream>
@@ -30,6 +31,11 @@ constexpr std::string_view slow_contract = "gemm.shapes";
 
 bool is_among(std::string_view id, std::span<const char* const> ids) {
     return std::ranges::find(ids, id) != ids.end();
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream stream{text};
+    return {std::istream_iterator<std::string>{stream}, {}};
 }
 
 Step contract_of(const std::string& part, const Tried& tried, const Tree& tree, double seconds) {
@@ -148,17 +154,10 @@ Step profile(const Tree& tree, const std::string& device, const std::string& ker
     arguments.insert(arguments.begin(), {what, "--replicas", "1", "--budget", "2s"});
     auto step = measurement("profile", what, tree, arguments, device, 90);
     // The clocks stay as they are; launches after warming up; reports of one kernel are some pages.
-    const std::array around{"ncu",    "--target-processes",
-                            "all",    "--clock-control",
-                            "none",   "--kernel-name",
-                            "",       "--launch-skip",
-                            "20",     "--launch-count",
-                            "3",      "--set",
-                            "full",   "--page",
-                            "details"};
-    std::vector<std::string> front(around.begin(), around.end());
-    front[6] = "regex:" + kernels;
-    step.arguments.insert(step.arguments.begin(), front.begin(), front.end());
+    const auto around =
+        words_of("ncu --target-processes all --clock-control none --kernel-name regex:" + kernels +
+                 " --launch-skip 20 --launch-count 3 --set full --page details");
+    step.arguments.insert(step.arguments.begin(), around.begin(), around.end());
     step.read = read_profile;
     step.variables = {"ASSAY_HOLD_STREAMS=0"}; // kernels are run again and again, one at a time
     return step;
@@ -235,8 +234,7 @@ std::vector<Turn> turns() {
 Step step_of(const Turn& turn, const Tree& tree, const std::string& device) {
     std::vector<std::string> what{turn.ours, "--replicas", "1", "--budget", "2s"};
     const auto id = turn.ours.substr(0, turn.ours.find('['));
-    std::istringstream settings{turn.setting};
-    for (std::string one; settings >> one;)
+    for (const auto& one : words_of(turn.setting))
         what.insert(what.end(), {"--set", fmt::format("{}.{}", id, one)});
     return measurement(std::string{turns_part}, turn.name, tree, what, device, 40);
 }

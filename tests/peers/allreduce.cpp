@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starts the job of peer_allreduce and reads its table.
-#include "child.hpp"
-#include "comparison.hpp"
-#include "launch/launcher.hpp"
+#include "children.hpp"
 
 #include <fmt/format.h>
 
@@ -41,17 +39,14 @@ Row row_for(const Line& line) {
         return row_of(fmt::format("allreduce {} B, ours / bare MPI loop", line.bytes), line.ratio,
                       0.97, note);
     constexpr double most_added = 50e-9; // seconds
-    Row row{.name = fmt::format("allreduce {} B, added to a bare MPI loop", line.bytes),
+    return {.name = fmt::format("allreduce {} B, added to a bare MPI loop", line.bytes),
             .unit = "s",
             .value = line.added.value,
             .low = line.added.low,
             .high = line.added.high,
             .at_most = most_added,
-            .note = note};
-    row.pairs = line.ratio.pairs;
-    row.repeated = line.ratio.repeated;
-    row.disturbed = line.ratio.disturbed;
-    return row;
+            .note = note,
+            .of = line.ratio};
 }
 
 } // namespace
@@ -60,18 +55,11 @@ std::vector<Row> compare_allreduce(const Options& options) {
     if (options.threads < 2) throw std::runtime_error{"needs two cores"};
     const std::string program = options.peer("peer_allreduce");
     if (!std::filesystem::exists(program)) throw std::runtime_error{program + " was not built"};
-    const std::string ranks = std::to_string(options.threads);
     // Many short turns: small messages drift within milliseconds.
     const std::size_t pairs = options.plan.pairs * 2;
-    std::vector<std::string> arguments{
-        "mpirun", "-np", ranks,      "--host",    "localhost:" + ranks,
-        "--mca",  "plm", "isolated", "--bind-to", "none"};
-    if (!harness::may_read_siblings())
-        arguments.insert(arguments.end(), {"--mca", "btl_vader_single_copy_mechanism", "none"});
-    arguments.insert(arguments.end(), {program, options.module("mpi"), std::to_string(pairs),
-                                       std::to_string(options.plan.turn_seconds)});
-    Spawned job{arguments,
-                {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}}};
+    Spawned job = start_job(options.threads,
+                            {"--bind-to", "none", program, options.module("mpi"),
+                             std::to_string(pairs), std::to_string(options.plan.turn_seconds)});
     std::vector<Row> rows;
     for (std::string text = job.read_line(); !text.empty(); text = job.read_line())
         if (const auto line = parse(text)) rows.push_back(row_for(*line));

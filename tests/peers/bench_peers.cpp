@@ -27,11 +27,8 @@ struct Group {
 constexpr std::array groups{
     Group{"triad", peers::compare_triad},       Group{"gemm", peers::compare_gemm},
     Group{"workload", peers::compare_workload}, Group{"fft", peers::compare_fft},
-    Group{"stencil", peers::compare_stencil},   Group{"sparse", peers::compare_sparse},
-    Group{"sort", peers::compare_sort},         Group{"montecarlo", peers::compare_montecarlo},
-    Group{"filter", peers::compare_filter},     Group{"allreduce", peers::compare_allreduce},
+    Group{"stencil", peers::compare_stencil},   Group{"allreduce", peers::compare_allreduce},
     Group{"network", peers::compare_network},   Group{"md", peers::compare_md},
-    Group{"latency", peers::compare_latency},   Group{"own", peers::measure_own_cost},
 };
 
 /// Seconds in the unit that reads best, ratios with four digits.
@@ -39,7 +36,6 @@ std::string number(double value, const std::string& unit) {
     if (unit == "s" && std::abs(value) < 1e-6) return fmt::format("{:.1f} ns", value * 1e9);
     if (unit == "s" && std::abs(value) < 1e-3) return fmt::format("{:.1f} us", value * 1e6);
     if (unit == "s") return fmt::format("{:.1f} ms", value * 1e3);
-    if (unit == "B") return fmt::format("{:.1f} MB", value * 1e-6);
     return fmt::format("{:.4f}", value);
 }
 
@@ -67,10 +63,10 @@ void show(const Row& row) {
                              : row.met() ? "met"
                                          : "MISSED");
     if (!row.note.empty()) std::cout << "    " << row.note << '\n';
-    if (row.repeated != 0)
+    if (row.of.repeated != 0)
         std::cout << fmt::format("    other processes used more than 2% of the machine: {} pairs "
                                  "measured again, {} of {} disturbed at every attempt\n",
-                                 row.repeated, row.disturbed, row.pairs);
+                                 row.of.repeated, row.of.disturbed, row.of.pairs);
     std::cout.flush();
 }
 
@@ -90,9 +86,9 @@ json::Value to_json(const std::string& group, const Row& row) {
             {"at_least", or_null(row.at_least)},
             {"at_most", or_null(row.at_most)},
             {"met", row.not_measured.empty() ? json::Value(row.met()) : json::Value(nullptr)},
-            {"pairs", row.pairs},
-            {"repeated", row.repeated},
-            {"disturbed", row.disturbed},
+            {"pairs", row.of.pairs},
+            {"repeated", row.of.repeated},
+            {"disturbed", row.of.disturbed},
             {"note", row.note}};
 }
 
@@ -138,9 +134,6 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(16, 65536));
     app.add_option("--threads", options.threads, "cores that both sides use (all)")
         ->check(CLI::Range(1, 4096));
-    app.add_option("--multichase", options.multichase,
-                   "the program that `latency` is compared with (default: the one in PATH)")
-        ->check(CLI::ExistingFile);
     app.add_flag("--json", as_json, "the table as JSON");
     try {
         app.parse(argc, argv);

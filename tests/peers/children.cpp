@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "children.hpp"
 
+#include "launch/launcher.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -25,6 +27,23 @@ ChildPtr start_child(const Options& options, const std::vector<std::string>& arg
     auto environment = placed(options.threads);
     environment.emplace_back("OPENBLAS_CORETYPE", core_type);
     return std::make_unique<Child>(arguments, environment);
+}
+
+ChildPtr start_ours(const Options& options, const std::string& library,
+                    std::vector<std::string> what, const std::string& core_type) {
+    what.insert(what.begin(), {options.peer("peer_module"), options.module(library)});
+    what.push_back("threads=" + std::to_string(options.threads));
+    return start_child(options, what, core_type);
+}
+
+Spawned start_job(int ranks, const std::vector<std::string>& what) {
+    const std::string count = std::to_string(ranks);
+    std::vector<std::string> arguments{"mpirun", "-np", count,     "--host", "localhost:" + count,
+                                       "--mca",  "plm", "isolated"};
+    if (!harness::may_read_siblings())
+        arguments.insert(arguments.end(), {"--mca", "btl_vader_single_copy_mechanism", "none"});
+    arguments.insert(arguments.end(), what.begin(), what.end());
+    return {arguments, {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}}};
 }
 
 Ratio compare_children(Child& ours, Child& peer, const Options& options) {

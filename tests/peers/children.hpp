@@ -21,8 +21,15 @@ using ChildPtr = std::unique_ptr<Child>;
 ChildPtr start_child(const Options& options, const std::vector<std::string>& arguments,
                      const std::string& core_type = {});
 
+/// A case of one of our modules by peer_module, on the threads of the command.
+ChildPtr start_ours(const Options& options, const std::string& library,
+                    std::vector<std::string> what, const std::string& core_type = {});
+
 /// The peer's time over ours, for one floating point operation.
 Ratio compare_children(Child& ours, Child& peer, const Options& options);
+
+/// A job of Open MPI's on this host. `what`: more options, the program and its arguments.
+Spawned start_job(int ranks, const std::vector<std::string>& what);
 
 /// "ours 480.1 GFLOP/s (the kernel)"
 std::string rate_words(const char* who, double seconds_per_flop, const std::string& kernel);

@@ -12,16 +12,13 @@ bool Row::met() const {
 }
 
 Row row_of(std::string name, const Ratio& ratio, std::optional<double> at_least, std::string note) {
-    Row row{.name = std::move(name),
+    return {.name = std::move(name),
             .value = ratio.value,
             .low = ratio.low,
             .high = ratio.high,
             .at_least = at_least,
-            .note = std::move(note)};
-    row.pairs = ratio.pairs;
-    row.repeated = ratio.repeated;
-    row.disturbed = ratio.disturbed;
-    return row;
+            .note = std::move(note),
+            .of = ratio};
 }
 
 } // namespace assay::peers

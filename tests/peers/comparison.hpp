@@ -18,12 +18,10 @@ struct Options {
     Plan plan;
     int threads = 0; ///< cores that both sides use
     long gemm_size = 2048;
-    std::string multichase; ///< the program; "" for the one in PATH
     std::string module(const std::string& name) const {
         return (build / "lib/assay" / (name + ".so")).string();
     }
     std::string peer(const std::string& name) const { return (build / "tests" / name).string(); }
-    std::string program() const { return (build / "bin/assay").string(); }
 };
 
 struct Row {
@@ -36,9 +34,7 @@ struct Row {
     std::optional<double> at_most;  ///< limit for the upper end
     std::string note;
     std::string not_measured; ///< why there is no value: the peer is not installed
-    std::size_t pairs = 0;
-    std::size_t repeated = 0;
-    std::size_t disturbed = 0;
+    Ratio of{};               ///< the pairs behind it
 
     bool met() const;
 };
@@ -51,14 +47,8 @@ std::vector<Row> compare_gemm(const Options& options);
 std::vector<Row> compare_workload(const Options& options);
 std::vector<Row> compare_fft(const Options& options);
 std::vector<Row> compare_stencil(const Options& options);
-std::vector<Row> compare_sparse(const Options& options);
-std::vector<Row> compare_sort(const Options& options);
-std::vector<Row> compare_montecarlo(const Options& options);
-std::vector<Row> compare_filter(const Options& options);
 std::vector<Row> compare_allreduce(const Options& options);
 std::vector<Row> compare_network(const Options& options);
 std::vector<Row> compare_md(const Options& options);
-std::vector<Row> compare_latency(const Options& options);
-std::vector<Row> measure_own_cost(const Options& options);
 
 } // namespace assay::peers

@@ -44,19 +44,16 @@ public:
     explicit Gemm(const Options& options) : options_{options} {}
 
     ChildPtr bare_openblas(const std::string& core_type) const {
-        return start({options_.peer("peer_openblas"), size()}, core_type);
+        return start_child(options_, {options_.peer("peer_openblas"), size()}, core_type);
     }
-    ChildPtr bare_onednn() const { return start({options_.peer("peer_onednn"), size(), "packed"}); }
+    ChildPtr bare_onednn() const {
+        return start_child(options_, {options_.peer("peer_onednn"), size(), "packed"});
+    }
     ChildPtr ours(const std::string& library, const std::string& core_type = {}) const {
-        return start({options_.peer("peer_module"), options_.module(library), "gemm.square",
-                      "precision=fp32", "size=" + size(),
-                      "threads=" + std::to_string(options_.threads)},
-                     core_type);
+        return start_ours(options_, library, {"gemm.square", "precision=fp32", "size=" + size()},
+                          core_type);
     }
-    ChildPtr peak() const {
-        return start({options_.peer("peer_module"), options_.module("host"), "peak.fma",
-                      "precision=fp32", "threads=" + std::to_string(options_.threads)});
-    }
+    ChildPtr peak() const { return start_ours(options_, "host", {"peak.fma", "precision=fp32"}); }
 
     Ratio compare(Child& ours, Child& peer) const { return compare_children(ours, peer, options_); }
     double rate(Child& child) const {
@@ -67,10 +64,6 @@ public:
     }
 
 private:
-    ChildPtr start(const std::vector<std::string>& arguments,
-                   const std::string& core_type = {}) const {
-        return start_child(options_, arguments, core_type);
-    }
     std::string size() const { return std::to_string(options_.gemm_size); }
 
     const Options& options_;

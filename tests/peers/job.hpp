@@ -5,11 +5,15 @@
 #pragma once
 
 #include "machine/inventory.hpp"
+#include "subject.hpp"
 
 #include <mpi.h>
 #include <sched.h>
 
 #include <cstddef>
+#include <exception>
+#include <iostream>
+#include <string>
 
 namespace assay::peers {
 
@@ -48,6 +52,25 @@ inline void bind_to_own_core(MPI_Comm comm) {
     CPU_ZERO(&set);
     CPU_SET(static_cast<std::size_t>(cpus[static_cast<std::size_t>(rank)]), &set);
     ::sched_setaffinity(0, sizeof set, &set);
+}
+
+/// What a rank does from MPI_Init to MPI_Finalize; the exit code of its program.
+template <class Work>
+int run_job(const std::string& module, Work&& work) {
+    try {
+        MPI_Init(nullptr, nullptr); // the module finds it done, and adds communicators of its own
+        MPI_Comm comm = MPI_COMM_NULL;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        bind_to_own_core(comm);
+        work(Job{comm});
+        MPI_Comm_free(&comm);
+        leave_team(module); // finalises MPI
+        return 0;
+    } catch (const std::exception& e) {
+        std::cerr << e.what() << '\n';
+        MPI_Abort(MPI_COMM_WORLD, 1); // the other ranks wait for this one
+        return 1;
+    }
 }
 
 } // namespace assay::peers

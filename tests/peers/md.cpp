@@ -3,19 +3,15 @@
 // md.lennard_jones against LAMMPS on the same liquid: as many MPI ranks as we have threads, the same
 // atoms, cutoff, skin, time step and rebuilds, 300 steps from a melted state. LAMMPS is started anew
 // for every turn and says itself how long its loop took, so that its start-up does not count.
-#include "child.hpp"
-#include "comparison.hpp"
-#include "launch/launcher.hpp"
-#include "process/program.hpp"
+#include "children.hpp"
+#include "process/start.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,27 +22,6 @@ namespace {
 constexpr int lammps_steps = 300;
 constexpr int steps_per_call = 100; // of md.lennard_jones
 constexpr int cells = 20;           // along an edge: 32,000 atoms
-
-/// A new folder, removed at the end.
-class Folder {
-public:
-    Folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "assay-md-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw std::runtime_error{"cannot make a folder for LAMMPS's input"};
-        path_ = name;
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 std::string on_path(const char* name) {
     const char* path = std::getenv("PATH");
@@ -63,8 +38,8 @@ public:
             "velocity all create 1.44 87287 loop geom\n",
             cells);
         const std::string state = (folder_.path() / "melted").string();
-        write("melt", lattice + rules() + "write_restart " + state + "\n");
-        write("run", "read_restart " + state + "\n" + rules());
+        folder_.write("melt", lattice + rules() + "write_restart " + state + "\n");
+        folder_.write("run", "read_restart " + state + "\n" + rules());
         run("melt");
     }
     /// Seconds per step of so many steps.
@@ -77,19 +52,9 @@ private:
                            "timestep 0.005\nrun {}\n",
                            lammps_steps);
     }
-    void write(const std::string& name, const std::string& text) const {
-        std::ofstream file{folder_.path() / name};
-        file << text;
-        if (!file.flush()) throw std::runtime_error{"cannot write LAMMPS's input"};
-    }
     double run(const std::string& name) const {
-        const std::string ranks = std::to_string(ranks_);
-        Spawned job{{"mpirun", "-np", ranks, "--host", "localhost:" + ranks, "--mca", "plm",
-                     "isolated", "--bind-to", "core", "lmp", "-log", "none", "-in",
-                     (folder_.path() / name).string()},
-                    {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                     {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                     {"OMP_NUM_THREADS", "1"}}};
+        Spawned job = start_job(ranks_, {"--bind-to", "core", "-x", "OMP_NUM_THREADS=1", "lmp",
+                                         "-log", "none", "-in", (folder_.path() / name).string()});
         double seconds = 0;
         std::string last;
         for (std::string line = job.read_line(); !line.empty(); line = job.read_line()) {
@@ -103,19 +68,9 @@ private:
         return seconds;
     }
 
-    Folder folder_;
+    harness::made::TemporaryFolder folder_;
     int ranks_;
 };
-
-/// CPU seconds of this process and of all that it started and that has ended.
-double cpu_seconds_with_ended() {
-    rusage ended{};
-    ::getrusage(RUSAGE_CHILDREN, &ended);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    };
-    return own_cpu_seconds() + seconds(ended.ru_utime) + seconds(ended.ru_stime);
-}
 
 } // namespace
 
@@ -126,26 +81,24 @@ std::vector<Row> compare_md(const Options& options) {
                     .note = "not measured: needs lmp and mpirun (Debian packages lammps and "
                             "openmpi-bin)"}};
     Lammps lammps{options.threads};
-    Child ours{{options.peer("peer_module"), options.module("host"), "md.lennard_jones",
-                "atoms=32000", "precision=fp64", "rebuild=every_20",
-                "threads=" + std::to_string(options.threads)},
-               placed(options.threads)};
+    const auto ours = start_ours(
+        options, "host", {"md.lennard_jones", "atoms=32000", "precision=fp64", "rebuild=every_20"});
     Plan plan = options.plan;
     plan.pairs = std::max<std::size_t>(2, plan.pairs / 3); // LAMMPS's turns last seconds
     constexpr double turn = 1.0;                           // seconds; LAMMPS's takes two
     const Turn our_turn = [&ours, per_step = 0.0](double /*seconds*/) mutable {
         const auto calls =
             per_step > 0 ? static_cast<std::size_t>(turn / per_step / steps_per_call) + 1 : 1;
-        per_step = ours.sample(calls) / static_cast<double>(calls * steps_per_call);
+        per_step = ours->sample(calls) / static_cast<double>(calls * steps_per_call);
         return per_step;
     };
     const Ratio ratio = take_turns(
         our_turn, [&](double /*seconds*/) { return lammps.seconds_per_step(); }, plan,
-        [&] { return cpu_seconds_with_ended() + cpu_seconds_of(ours.pid()); });
+        [&] { return cpu_seconds_with_ended() + cpu_seconds_of(ours->pid()); });
     constexpr double wanted = 3.5;
     return {row_of(name, ratio, wanted,
                    fmt::format("ours {:.1f} steps/s ({}), LAMMPS {:.1f}", 1 / ratio.a_seconds,
-                               ours.words(), 1 / ratio.b_seconds))};
+                               ours->words(), 1 / ratio.b_seconds))};
 }
 
 } // namespace assay::peers

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starts the jobs of peer_network, one for each transport, and reads their tables.
-#include "child.hpp"
-#include "comparison.hpp"
-#include "launch/launcher.hpp"
-#include "process/program.hpp"
+#include "children.hpp"
+#include "process/start.hpp"
 
 #include <fmt/format.h>
 
@@ -25,18 +23,13 @@ constexpr std::array transports{Transport{"shared_memory", "posix,sysv"}, Transp
 
 void add_rows(std::vector<Row>& rows, const Options& options, const Transport& transport) {
     std::vector<std::string> arguments{
-        "mpirun", "-np",       "2",        "--host", "localhost:2",
-        "--mca",  "plm",       "isolated", "--mca",  "pml",
-        "ob1",    "--bind-to", "none",     "-x",     fmt::format("UCX_TLS={}", transport.tls)};
-    if (!harness::may_read_siblings())
-        arguments.insert(arguments.end(), {"--mca", "btl_vader_single_copy_mechanism", "none"});
+        "--mca", "pml", "ob1", "--bind-to", "none", "-x", fmt::format("UCX_TLS={}", transport.tls)};
     if (std::string_view{transport.name} == "tcp")
         arguments.insert(arguments.end(), {"-x", "UCX_NET_DEVICES=lo"});
     arguments.insert(arguments.end(), {options.peer("peer_network"), options.module("ucx"),
                                        transport.name, std::to_string(options.plan.pairs),
                                        std::to_string(options.plan.turn_seconds)});
-    Spawned job{arguments,
-                {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}}};
+    Spawned job = start_job(2, arguments);
     for (std::string text = job.read_line(); !text.empty(); text = job.read_line()) {
         std::istringstream in{text};
         std::string what;

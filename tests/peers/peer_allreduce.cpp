@@ -5,6 +5,7 @@
 // Every rank takes part; rank 0 prints a line per message size:
 //   <bytes> <ours s> <bare s> <ratio> <low> <high> <added s> <low> <high> <pairs> <repeated> <disturbed>
 #include "job.hpp"
+#include "pipe.hpp"
 #include "subject.hpp"
 #include "turns.hpp"
 
@@ -14,14 +15,10 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <exception>
 #include <iomanip>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,11 +34,10 @@ public:
         fill_integers<float>(from_.view(), 1, -100, 100);
     }
     double sample(std::size_t calls) {
-        const auto start = std::chrono::steady_clock::now();
-        for (std::size_t i = 0; i < calls; ++i)
+        return peers::seconds_of(calls, [this] {
             MPI_Allreduce(from_.data(), to_.data(), static_cast<int>(from_.size()), MPI_FLOAT,
                           MPI_SUM, comm_);
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        });
     }
 
 private:
@@ -96,45 +92,16 @@ void compare(const Job& job, const std::string& module, std::size_t bytes,
     ours.prove();
     const Dose dose = dose_for(job, bare, plan.turn_seconds);
 
-    std::vector<double> ratios;
     std::vector<double> added;
-    peers::Ratio ratio;
-    for (std::size_t i = 0; i < plan.pairs; ++i) {
-        const peers::Pair pair = peers::quiet_pair([&] { return one_pair(job, ours, bare, dose); },
-                                                   plan.attempts, ratio);
-        ratios.push_back(pair.b / pair.a);
-        added.push_back(pair.a - pair.b);
-        ratio.a_seconds += pair.a / static_cast<double>(plan.pairs);
-        ratio.b_seconds += pair.b / static_cast<double>(plan.pairs);
-    }
+    const auto ratio =
+        peers::ratio_of_pairs([&] { return one_pair(job, ours, bare, dose); }, plan, &added);
     if (job.rank() != 0) return;
-    const peers::Ratio mean = peers::mean_ratio(ratios);
     const peers::Difference more = peers::mean_difference(added);
     std::cout << std::setprecision(9) << bytes << ' ' << ratio.a_seconds << ' ' << ratio.b_seconds
-              << ' ' << mean.value << ' ' << mean.low << ' ' << mean.high << ' ' << more.value
+              << ' ' << ratio.value << ' ' << ratio.low << ' ' << ratio.high << ' ' << more.value
               << ' ' << more.low << ' ' << more.high << ' ' << plan.pairs << ' ' << ratio.repeated
               << ' ' << ratio.disturbed << '\n'
               << std::flush;
-}
-
-int run(char** argv) {
-    const std::string module = argv[1];
-    const peers::Plan plan{.pairs = std::strtoul(argv[2], nullptr, 10),
-                           .turn_seconds = std::strtod(argv[3], nullptr)};
-    MPI_Init(nullptr, nullptr); // the module finds it done, and adds communicators of its own
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    peers::bind_to_own_core(comm);
-    {
-        const Job job{comm};
-        for (const std::size_t bytes :
-             {std::size_t{8}, std::size_t{1} << 10U, std::size_t{32} << 10U, std::size_t{64} << 10U,
-              std::size_t{1} << 20U, std::size_t{16} << 20U, std::size_t{64} << 20U})
-            compare(job, module, bytes, plan);
-    }
-    MPI_Comm_free(&comm);
-    peers::leave_team(module); // finalises MPI
-    return 0;
 }
 
 } // namespace
@@ -144,11 +111,13 @@ int main(int argc, char** argv) {
         std::cerr << "usage: mpirun -n RANKS peer_allreduce MODULE PAIRS SECONDS\n";
         return 2;
     }
-    try {
-        return run(argv);
-    } catch (const std::exception& e) {
-        std::cerr << e.what() << '\n';
-        MPI_Abort(MPI_COMM_WORLD, 1); // the other ranks wait for this one
-        return 1;
-    }
+    const std::string module = argv[1];
+    const peers::Plan plan{.pairs = std::strtoul(argv[2], nullptr, 10),
+                           .turn_seconds = std::strtod(argv[3], nullptr)};
+    return peers::run_job(module, [&](const Job& job) {
+        for (const std::size_t bytes :
+             {std::size_t{8}, std::size_t{1} << 10U, std::size_t{32} << 10U, std::size_t{64} << 10U,
+              std::size_t{1} << 20U, std::size_t{16} << 20U, std::size_t{64} << 20U})
+            compare(job, module, bytes, plan);
+    });
 }

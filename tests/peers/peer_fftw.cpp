@@ -12,7 +12,6 @@
 #include <omp.h>
 
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -66,8 +65,6 @@ int main(int argc, char** argv) {
     assay::fill_uniform<double>(in.view(), 1, -1, 1, threads);
     const double flops = (is_real ? 2.5 : 5) * volume * std::log2(volume) * batch;
     return assay::peers::answer_turns(flops, "the same plan", [&](std::size_t calls) {
-        const auto start = std::chrono::steady_clock::now();
-        for (std::size_t i = 0; i < calls; ++i) fftw_execute(plan);
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return assay::peers::seconds_of(calls, [&] { fftw_execute(plan); });
     });
 }

@@ -10,7 +10,6 @@
 #include "turns.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +17,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <iomanip>
 #include <iostream>
 #include <stdexcept>
@@ -49,16 +47,6 @@ constexpr std::array races{
     Race{"network.ping_pong", "tag_lat", 64 << 10, false},
     Race{"network.message_rate", "tag_bw", 8, true},
 };
-
-/// CPU seconds of this rank and of the children that have ended.
-double own_seconds() {
-    rusage children{};
-    ::getrusage(RUSAGE_CHILDREN, &children);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    };
-    return peers::own_cpu_seconds() + seconds(children.ru_utime) + seconds(children.ru_stime);
-}
 
 class Ours {
 public:
@@ -150,7 +138,7 @@ void compare(const Job& job, const std::string& module, const std::string& trans
     const Perftest peer{job, race};
     const std::size_t calls = calls_for(job, ours, plan.turn_seconds);
     const auto messages = static_cast<std::uint64_t>(static_cast<double>(calls) * ours.messages());
-    const auto own = [&] { return job.reduce(own_seconds(), MPI_SUM); };
+    const auto own = [&] { return job.reduce(peers::cpu_seconds_with_ended(), MPI_SUM); };
     const auto one_pair = [&] {
         peers::ForeignUse foreign{own};
         foreign.begin();
@@ -161,39 +149,13 @@ void compare(const Job& job, const std::string& module, const std::string& trans
         pair.foreign = job.reduce(foreign.end(), MPI_MAX);
         return pair;
     };
-    std::vector<double> ratios;
-    peers::Ratio counts;
-    for (std::size_t i = 0; i < plan.pairs; ++i) {
-        const auto pair = peers::quiet_pair(one_pair, plan.attempts, counts);
-        ratios.push_back(pair.b / pair.a);
-        counts.a_seconds += pair.a / static_cast<double>(plan.pairs);
-        counts.b_seconds += pair.b / static_cast<double>(plan.pairs);
-    }
+    const auto ratio = peers::ratio_of_pairs(one_pair, plan);
     if (job.rank() != 0) return;
-    const auto mean = peers::mean_ratio(ratios);
     std::cout << std::setprecision(9) << race.benchmark << ':' << race.bytes << "_B "
-              << counts.a_seconds << ' ' << counts.b_seconds << ' ' << mean.value << ' ' << mean.low
-              << ' ' << mean.high << ' ' << plan.pairs << ' ' << counts.repeated << ' '
-              << counts.disturbed << '\n'
+              << ratio.a_seconds << ' ' << ratio.b_seconds << ' ' << ratio.value << ' ' << ratio.low
+              << ' ' << ratio.high << ' ' << plan.pairs << ' ' << ratio.repeated << ' '
+              << ratio.disturbed << '\n'
               << std::flush;
-}
-
-int run(char** argv) {
-    const std::string module = argv[1];
-    const std::string transport = argv[2];
-    const peers::Plan plan{.pairs = std::strtoul(argv[3], nullptr, 10),
-                           .turn_seconds = std::strtod(argv[4], nullptr)};
-    MPI_Init(nullptr, nullptr); // the module finds it done, and adds communicators of its own
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    peers::bind_to_own_core(comm);
-    {
-        const Job job{comm};
-        for (const Race& race : races) compare(job, module, transport, race, plan);
-    }
-    MPI_Comm_free(&comm);
-    peers::leave_team(module); // finalises MPI
-    return 0;
 }
 
 } // namespace
@@ -203,11 +165,10 @@ int main(int argc, char** argv) {
         std::cerr << "usage: UCX_TLS=... mpirun -n 2 peer_network MODULE TRANSPORT PAIRS SECONDS\n";
         return 2;
     }
-    try {
-        return run(argv);
-    } catch (const std::exception& e) {
-        std::cerr << e.what() << '\n';
-        MPI_Abort(MPI_COMM_WORLD, 1); // the other rank waits for this one
-        return 1;
-    }
+    const std::string module = argv[1];
+    const peers::Plan plan{.pairs = std::strtoul(argv[3], nullptr, 10),
+                           .turn_seconds = std::strtod(argv[4], nullptr)};
+    return peers::run_job(module, [&](const Job& job) {
+        for (const Race& race : races) compare(job, module, argv[2], race, plan);
+    });
 }

@@ -8,7 +8,6 @@
 
 #include <dnnl.hpp>
 
-#include <chrono>
 #include <cstdlib>
 #include <string>
 
@@ -41,15 +40,13 @@ int main(int argc, char** argv) {
     stream.wait();
 
     const auto size = static_cast<double>(n);
-    return assay::peers::answer_turns(
-        2 * size * size * size, plan.impl_info_str(), [&](std::size_t calls) {
-            const auto start = std::chrono::steady_clock::now();
-            for (std::size_t i = 0; i < calls; ++i) {
-                product.execute(
-                    stream,
-                    {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, result}});
-                stream.wait();
-            }
-            return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        });
+    return assay::peers::answer_turns(2 * size * size * size, plan.impl_info_str(),
+                                      [&](std::size_t calls) {
+                                          return assay::peers::seconds_of(calls, [&] {
+                                              product.execute(stream, {{DNNL_ARG_SRC, source},
+                                                                       {DNNL_ARG_WEIGHTS, weights},
+                                                                       {DNNL_ARG_DST, result}});
+                                              stream.wait();
+                                          });
+                                      });
 }

@@ -9,7 +9,6 @@
 
 #include <dnnl.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -56,12 +55,10 @@ public:
         steps_.emplace_back(primitive, std::move(arguments));
     }
     double sample(std::size_t calls) {
-        const auto start = std::chrono::steady_clock::now();
-        for (std::size_t i = 0; i < calls; ++i) {
+        return assay::peers::seconds_of(calls, [this] {
             for (const auto& [primitive, arguments] : steps_) primitive.execute(stream_, arguments);
             stream_.wait();
-        }
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        });
     }
 
 private:

@@ -8,7 +8,6 @@
 
 #include <cblas.h>
 
-#include <chrono>
 #include <cstdlib>
 
 int main(int argc, char** argv) {
@@ -26,10 +25,9 @@ int main(int argc, char** argv) {
     const auto size = static_cast<double>(n);
     return assay::peers::answer_turns(
         2 * size * size * size, openblas_get_corename(), [&](std::size_t calls) {
-            const auto start = std::chrono::steady_clock::now();
-            for (std::size_t i = 0; i < calls; ++i)
+            return assay::peers::seconds_of(calls, [&] {
                 cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, a.data(), n,
                             b.data(), n, 0, c.data(), n);
-            return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            });
         });
 }

@@ -5,12 +5,21 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <iomanip>
 #include <iostream>
 #include <string>
 
 namespace assay::peers {
+
+/// Seconds of so many calls.
+template <class Call>
+double seconds_of(std::size_t calls, Call&& call) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < calls; ++i) call();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 template <class Sample>
 int answer_turns(double flops_per_call, const std::string& words, Sample&& sample) {

@@ -2,14 +2,12 @@
 //
 // stencil.heat3d and stencil.window against our own copy with streaming stores, the fastest that memory
 // can be written and read: what counts is bytes that must move, for each second.
-#include "child.hpp"
-#include "comparison.hpp"
+#include "children.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace assay::peers {
@@ -32,34 +30,23 @@ constexpr std::array examples{
     Example{"window 250 fp32", "stencil.window", "window=250", "fp32", 0.85},
 };
 
-/// Seconds per byte, so that different amounts of data compare.
-Turn turn_of_bytes(Child& child) {
-    return [turn = turn_of([&child](std::size_t n) { return child.sample(n) / child.flops(); }),
-            bytes = child.flops()](double seconds) { return turn(seconds / bytes); };
-}
-
 } // namespace
 
 std::vector<Row> compare_stencil(const Options& options) {
-    const auto environment = placed(options.threads);
     const auto start = [&](std::vector<std::string> what) {
-        std::vector<std::string> arguments{options.peer("peer_module"), options.module("host")};
-        arguments.insert(arguments.end(), what.begin(), what.end());
-        arguments.push_back("threads=" + std::to_string(options.threads));
-        arguments.emplace_back("work=bytes");
-        return Child{arguments, environment};
+        what.emplace_back("work=bytes");
+        return start_ours(options, "host", what);
     };
     std::vector<Row> rows;
     for (const Example& e : examples) {
-        Child ours = start({e.benchmark, e.parameter, std::string{"precision="} + e.precision});
-        Child copy = start({"memory.stream", "kernel=copy", "stores=streaming"});
-        const Ratio ratio = take_turns(turn_of_bytes(ours), turn_of_bytes(copy), options.plan, [&] {
-            return own_cpu_seconds() + cpu_seconds_of(ours.pid()) + cpu_seconds_of(copy.pid());
-        });
+        const auto ours =
+            start({e.benchmark, e.parameter, std::string{"precision="} + e.precision});
+        const auto copy = start({"memory.stream", "kernel=copy", "stores=streaming"});
+        const Ratio ratio = compare_children(*ours, *copy, options); // for each byte
         rows.push_back(row_of(std::string{e.name} + " / streaming copy", ratio, e.at_least,
                               fmt::format("ours {:.1f} GB/s ({}), copy {:.1f} GB/s ({})",
-                                          1e-9 / ratio.a_seconds, ours.words(),
-                                          1e-9 / ratio.b_seconds, copy.words())));
+                                          1e-9 / ratio.a_seconds, ours->words(),
+                                          1e-9 / ratio.b_seconds, copy->words())));
     }
     return rows;
 }

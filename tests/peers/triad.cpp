@@ -4,6 +4,7 @@
 // buffers, far beyond the caches.
 #include "comparison.hpp"
 #include "machine/inventory.hpp"
+#include "pipe.hpp"
 #include "subject.hpp"
 
 #include <assay/host.hpp>
@@ -11,7 +12,6 @@
 
 #include <sched.h>
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -62,10 +62,9 @@ public:
         fill_uniform<double>(right_.view(), 2, 0, 1, threads);
     }
     double sample(std::size_t calls) {
-        const auto start = std::chrono::steady_clock::now();
-        for (std::size_t i = 0; i < calls; ++i)
+        return seconds_of(calls, [this] {
             plain_triad(out_.data(), left_.data(), right_.data(), 3.0, out_.size(), threads_);
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        });
     }
 
 private:

@@ -66,6 +66,15 @@ double own_cpu_seconds() {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+double cpu_seconds_with_ended() {
+    rusage ended{};
+    ::getrusage(RUSAGE_CHILDREN, &ended);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    return own_cpu_seconds() + seconds(ended.ru_utime) + seconds(ended.ru_stime);
+}
+
 double cpu_seconds_of(int pid) {
     clockid_t clock{};
     timespec time{};
@@ -111,30 +120,30 @@ Difference mean_difference(const std::vector<double>& differences) {
     return {.value = mean.mean, .low = mean.low, .high = mean.high};
 }
 
+Ratio ratio_of_pairs(const std::function<Pair()>& measure, const Plan& plan,
+                     std::vector<double>* added) {
+    std::vector<double> ratios;
+    Ratio counts;
+    for (std::size_t i = 0; i < plan.pairs; ++i) {
+        const Pair pair = quiet_pair(measure, plan.attempts, counts);
+        ratios.push_back(pair.b / pair.a);
+        if (added != nullptr) added->push_back(pair.a - pair.b);
+        counts.a_seconds += pair.a / static_cast<double>(plan.pairs);
+        counts.b_seconds += pair.b / static_cast<double>(plan.pairs);
+    }
+    Ratio result = mean_ratio(ratios);
+    result.repeated = counts.repeated;
+    result.disturbed = counts.disturbed;
+    result.a_seconds = counts.a_seconds;
+    result.b_seconds = counts.b_seconds;
+    return result;
+}
+
 Ratio take_turns(const Turn& a, const Turn& b, const Plan& plan,
                  const std::function<double()>& own_seconds) {
     a(plan.turn_seconds / 4); // warms up, and finds the number of calls
     b(plan.turn_seconds / 4);
-    std::vector<double> ratios;
-    ratios.reserve(plan.pairs);
-    Ratio result;
-    double a_sum = 0;
-    double b_sum = 0;
-    for (std::size_t i = 0; i < plan.pairs; ++i) {
-        const Pair pair = quiet_pair([&] { return one_pair(a, b, plan.turn_seconds, own_seconds); },
-                                     plan.attempts, result);
-        ratios.push_back(pair.b / pair.a);
-        a_sum += pair.a;
-        b_sum += pair.b;
-    }
-    const Ratio mean = mean_ratio(ratios);
-    result.value = mean.value;
-    result.low = mean.low;
-    result.high = mean.high;
-    result.pairs = ratios.size();
-    result.a_seconds = a_sum / static_cast<double>(plan.pairs);
-    result.b_seconds = b_sum / static_cast<double>(plan.pairs);
-    return result;
+    return ratio_of_pairs([&] { return one_pair(a, b, plan.turn_seconds, own_seconds); }, plan);
 }
 
 Turn turn_of(std::function<double(std::size_t calls)> sample) {

@@ -29,6 +29,8 @@ private:
 };
 /// CPU seconds of this process, all threads.
 double own_cpu_seconds();
+/// And of the processes that it started and that have ended.
+double cpu_seconds_with_ended();
 /// CPU seconds of another process; 0 when it is gone.
 double cpu_seconds_of(int pid);
 
@@ -60,6 +62,9 @@ struct Pair {
 /// Measures a pair again, up to `attempts` times, as long as it was disturbed; the least disturbed one
 /// counts. Adds to `repeated` and `disturbed`.
 Pair quiet_pair(const std::function<Pair()>& measure, std::size_t attempts, Ratio& counts);
+/// Of as many quiet pairs as planned; what a took more than b in each goes to `added`.
+Ratio ratio_of_pairs(const std::function<Pair()>& measure, const Plan& plan,
+                     std::vector<double>* added = nullptr);
 
 /// Seconds per call of one turn of about so many seconds.
 using Turn = std::function<double(double seconds)>;

@@ -17,10 +17,8 @@ class Workload {
 public:
     explicit Workload(const Options& options) : options_{options} {}
 
-    ChildPtr ours(const std::string& library, std::vector<std::string> words) const {
-        words.insert(words.begin(), {options_.peer("peer_module"), options_.module(library)});
-        words.push_back("threads=" + std::to_string(options_.threads));
-        return start_child(options_, words);
+    ChildPtr ours(const std::string& library, const std::vector<std::string>& words) const {
+        return start_ours(options_, library, words);
     }
     ChildPtr bare(std::vector<std::string> words) const {
         words.insert(words.begin(), options_.peer("peer_onednn_workload"));

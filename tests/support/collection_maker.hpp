@@ -53,6 +53,9 @@ inline report::Series triad() {
     return series_of("memory.stream", "host", {{"loop", std::string{"triad"}}}, "bandwidth");
 }
 
+/// Three replicas that differ by 0.1%.
+inline std::vector<double> about(double rate) { return {rate, 1.001 * rate, 0.999 * rate}; }
+
 class CollectionMaker {
 public:
     std::uint32_t run(const MadeRun& made) {
@@ -85,6 +88,14 @@ public:
         }
         seen.value = std::exp(logs / static_cast<double>(replicas.size()));
         return seen;
+    }
+    /// On one run a side, labelled "A", "B", ..., the same for all series.
+    void sides(const report::Series& series, const std::vector<std::vector<double>>& replicas) {
+        for (std::uint32_t side = 0; side < replicas.size(); ++side) {
+            if (side == collection_.runs.size())
+                run({.label = std::string(1, static_cast<char>('A' + side))});
+            observe(side, series, replicas[side]);
+        }
     }
     /// Not measured, for a reason.
     report::Observation& fail(std::uint32_t run, const report::Series& series,

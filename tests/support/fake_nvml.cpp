@@ -133,6 +133,11 @@ unsigned count_of(const std::string& whose, const char* what) {
 extern "C" {
 
 // NOLINTBEGIN(readability-identifier-naming): NVML's names
+#define ASSAY_TEXT(function, what)                                                                 \
+    int function(Handle d, char* out, unsigned size) { return give_text(d->id, what, out, size); }
+#define ASSAY_NUMBER(function, type, what)                                                         \
+    int function(Handle d, type* out) { return give(d->id, what, out); }
+
 int nvmlInit_v2() {
     world().read();
     return world().code("-", "init");
@@ -150,35 +155,23 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, Handle* out) {
     *out = world().device(id, index, nullptr);
     return world().code(id, "handle");
 }
-int nvmlDeviceGetUUID(Handle d, char* out, unsigned size) {
-    return give_text(d->id, "uuid", out, size);
-}
-int nvmlDeviceGetName(Handle d, char* out, unsigned size) {
-    return give_text(d->id, "name", out, size);
-}
-int nvmlDeviceGetSerial(Handle d, char* out, unsigned size) {
-    return give_text(d->id, "serial", out, size);
-}
-int nvmlDeviceGetVbiosVersion(Handle d, char* out, unsigned size) {
-    return give_text(d->id, "vbios", out, size);
-}
-int nvmlDeviceGetInforomImageVersion(Handle d, char* out, unsigned size) {
-    return give_text(d->id, "inforom", out, size);
-}
+ASSAY_TEXT(nvmlDeviceGetUUID, "uuid")
+ASSAY_TEXT(nvmlDeviceGetName, "name")
+ASSAY_TEXT(nvmlDeviceGetSerial, "serial")
+ASSAY_TEXT(nvmlDeviceGetVbiosVersion, "vbios")
+ASSAY_TEXT(nvmlDeviceGetInforomImageVersion, "inforom")
 int nvmlDeviceGetIndex(Handle d, unsigned* out) {
     *out = d->index;
     return nvml::success;
 }
-int nvmlDeviceGetPowerUsage(Handle d, unsigned* out) { return give(d->id, "power", out); }
+ASSAY_NUMBER(nvmlDeviceGetPowerUsage, unsigned, "power")
 int nvmlDeviceGetClockInfo(Handle d, int kind, unsigned* out) {
     return give(d->id, kind == nvml::clock_sm ? "clock" : "memory_clock", out);
 }
 int nvmlDeviceGetTemperature(Handle d, int, unsigned* out) {
     return give(d->id, "temperature", out);
 }
-int nvmlDeviceGetCurrentClocksThrottleReasons(Handle d, unsigned long long* out) {
-    return give(d->id, "reasons", out);
-}
+ASSAY_NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, "reasons")
 
 int nvmlDeviceGetHandleByUUID(const char* uuid, Handle* out) {
     const unsigned count = count_of("-", "count");
@@ -249,29 +242,23 @@ int nvmlDeviceGetCudaComputeCapability(Handle d, int* major, int* minor) {
     *minor = static_cast<int>(std::lround(capability * 10)) % 10;
     return code;
 }
-int nvmlDeviceGetNumGpuCores(Handle d, unsigned* out) { return give(d->id, "cores", out); }
+ASSAY_NUMBER(nvmlDeviceGetNumGpuCores, unsigned, "cores")
 int nvmlDeviceGetMemoryInfo_v2(Handle d, nvml::MemoryInfo* out) {
     if (out->version != nvml::memory_version) return nvml::argument_version_mismatch;
     return give(d->id, "memory", &out->total);
 }
-int nvmlDeviceGetMemoryBusWidth(Handle d, unsigned* out) { return give(d->id, "bus_bits", out); }
+ASSAY_NUMBER(nvmlDeviceGetMemoryBusWidth, unsigned, "bus_bits")
 int nvmlDeviceGetMaxClockInfo(Handle d, int kind, unsigned* out) {
     return give(d->id, kind == nvml::clock_sm ? "clock_max" : "memory_clock_max", out);
 }
-int nvmlDeviceGetEnforcedPowerLimit(Handle d, unsigned* out) {
-    return give(d->id, "power_limit", out);
-}
-int nvmlDeviceGetPowerManagementDefaultLimit(Handle d, unsigned* out) {
-    return give(d->id, "power_default", out);
-}
+ASSAY_NUMBER(nvmlDeviceGetEnforcedPowerLimit, unsigned, "power_limit")
+ASSAY_NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, unsigned, "power_default")
 int nvmlDeviceGetEccMode(Handle d, int* now, int* later) {
     *later = 0;
     return give(d->id, "ecc", now);
 }
-int nvmlDeviceGetVirtualizationMode(Handle d, int* out) {
-    return give(d->id, "virtualization", out);
-}
-int nvmlDeviceGetPersistenceMode(Handle d, int* out) { return give(d->id, "persistence", out); }
+ASSAY_NUMBER(nvmlDeviceGetVirtualizationMode, int, "virtualization")
+ASSAY_NUMBER(nvmlDeviceGetPersistenceMode, int, "persistence")
 int nvmlDeviceGetFieldValues(Handle d, int count, nvml::FieldValue* values) {
     if (const int code = world().code(d->id, "fields"); code != nvml::success) return code;
     for (int i = 0; i < count; ++i) {
@@ -290,12 +277,8 @@ int nvmlDeviceGetTemperatureV(Handle d, nvml::Temperature* out) {
     if (out->version != nvml::temperature_version) return nvml::argument_version_mismatch;
     return give(d->id, "temperature", &out->celsius);
 }
-int nvmlDeviceGetCurrentClocksEventReasons(Handle d, unsigned long long* out) {
-    return give(d->id, "reasons", out);
-}
-int nvmlDeviceGetTotalEnergyConsumption(Handle d, unsigned long long* out) {
-    return give(d->id, "energy", out);
-}
+ASSAY_NUMBER(nvmlDeviceGetCurrentClocksEventReasons, unsigned long long, "reasons")
+ASSAY_NUMBER(nvmlDeviceGetTotalEnergyConsumption, unsigned long long, "energy")
 int nvmlDeviceGetTotalEccErrors(Handle d, int kind, int, unsigned long long* out) {
     return give(d->id, kind == nvml::ecc_corrected ? "ecc_corrected" : "ecc_uncorrected", out);
 }
@@ -306,14 +289,10 @@ int nvmlDeviceGetRemappedRows(Handle d, unsigned* corrected, unsigned* uncorrect
     *failed = count_of(d->id, "remapping_failed");
     return give(d->id, "remapped", corrected);
 }
-int nvmlDeviceGetCurrPcieLinkGeneration(Handle d, unsigned* out) {
-    return give(d->id, "generation", out);
-}
-int nvmlDeviceGetCurrPcieLinkWidth(Handle d, unsigned* out) { return give(d->id, "width", out); }
-int nvmlDeviceGetMaxPcieLinkGeneration(Handle d, unsigned* out) {
-    return give(d->id, "generation_max", out);
-}
-int nvmlDeviceGetMaxPcieLinkWidth(Handle d, unsigned* out) { return give(d->id, "width_max", out); }
+ASSAY_NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, unsigned, "generation")
+ASSAY_NUMBER(nvmlDeviceGetCurrPcieLinkWidth, unsigned, "width")
+ASSAY_NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned, "generation_max")
+ASSAY_NUMBER(nvmlDeviceGetMaxPcieLinkWidth, unsigned, "width_max")
 int nvmlDeviceGetNvLinkState(Handle d, unsigned link, int* out) {
     // "18": so many, all up; "18 17": 17 of them
     const auto links = world().text(d->id, "nvlinks");
@@ -327,7 +306,7 @@ int nvmlDeviceGetNvLinkState(Handle d, unsigned link, int* out) {
     *out = link < up ? 1 : 0;
     return nvml::success;
 }
-int nvmlDeviceGetPcieReplayCounter(Handle d, unsigned* out) { return give(d->id, "replays", out); }
+ASSAY_NUMBER(nvmlDeviceGetPcieReplayCounter, unsigned, "replays")
 int nvmlDeviceGetComputeRunningProcesses_v3(Handle d, unsigned* count, nvml::ProcessInfo* out) {
     if (const int code = world().code(d->id, "processes"); code != nvml::success) return code;
     const auto list = world().text(d->id, "processes"); // "100 200", or a number of them: "x300"

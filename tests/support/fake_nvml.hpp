@@ -7,13 +7,11 @@
 
 #pragma once
 
-#include <unistd.h>
+#include "support/temporary_folder.hpp"
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <system_error>
 
 namespace assay::test {
 
@@ -45,25 +43,15 @@ class FakeNvml {
 public:
     explicit FakeNvml(const std::string& lines, bool old = false)
         : library_{old ? ASSAY_FAKE_NVML_OLD : ASSAY_FAKE_NVML_NEW},
-          file_{std::filesystem::temp_directory_path() /
-                ("assay-fake-nvml." + std::to_string(::getpid()))} {
-        std::ofstream{file_} << lines;
+          file_{folder_.write("nvml", lines)} {
         ::setenv("ASSAY_FAKE_NVML", file_.c_str(), 1); // NOLINT(concurrency-mt-unsafe)
     }
-    ~FakeNvml() {
-        std::error_code ignored;
-        std::filesystem::remove(file_, ignored);
-    }
-    FakeNvml(const FakeNvml&) = delete;
-    FakeNvml& operator=(const FakeNvml&) = delete;
-    FakeNvml(FakeNvml&&) = delete;
-    FakeNvml& operator=(FakeNvml&&) = delete;
-
     const std::filesystem::path& library() const { return library_; }
     const std::filesystem::path& file() const { return file_; }
 
 private:
     std::filesystem::path library_;
+    harness::made::TemporaryFolder folder_;
     std::filesystem::path file_;
 };
 

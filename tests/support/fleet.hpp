@@ -15,6 +15,7 @@
 #include "support/sample_run.hpp"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -115,6 +116,24 @@ private:
         }
         return static_cast<std::uint32_t>(found - all.begin());
     }
+};
+
+/// Two series of machines that are measured every fortnight, with noise of 0.5%.
+class EveryFortnight : public testing::Test {
+protected:
+    explicit EveryFortnight(std::uint64_t seed) : gauss{seed} {}
+    /// `factor` makes everything so many times as fast.
+    void measure(const std::string& id, int from, int to, double factor = 1, double noise = 0.005) {
+        for (int i = from; i < to; ++i)
+            fleet.run(id, day(14.0 * i),
+                      {{gemm, 1e11 * factor * std::exp(noise * gauss())},
+                       {latency, 1e-7 / factor * std::exp(noise * gauss())}});
+    }
+
+    Fleet fleet;
+    Gauss gauss;
+    std::uint32_t gemm = fleet.series("gemm.square", "openblas", "flop_rate");
+    std::uint32_t latency = fleet.series("memory.latency", "host", "latency");
 };
 
 } // namespace assay::test

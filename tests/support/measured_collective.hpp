@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "predict/formulas.hpp"
+#include "predict/points.hpp"
 #include "store/collection.hpp"
 
 #include <cmath>

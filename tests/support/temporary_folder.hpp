@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder for one test, gone afterwards.
+// A folder for one test, gone afterwards, and what files hold.
 
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -27,7 +28,9 @@ public:
     }
     const std::filesystem::path& path() const { return path_; }
 
+    /// Its folders are made.
     std::filesystem::path write(const std::string& name, std::string_view content) const {
+        std::filesystem::create_directories((path_ / name).parent_path());
         std::ofstream{path_ / name, std::ios::binary} << content;
         return path_ / name;
     }
@@ -37,3 +40,12 @@ private:
 };
 
 } // namespace assay::harness::made
+
+namespace assay::test {
+
+inline std::string content_of(const std::filesystem::path& path) {
+    std::ifstream file{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+} // namespace assay::test

@@ -154,31 +154,26 @@ std::vector<Figure> measure_acceptance(const Measurement& measurement) {
             continue;
         }
         const double busy = slow / (1 - slow); // of each batch's time
-        double failed = 0;
-        double passed = 0;
-        double found = 0;
-        const auto all = static_cast<double>(measurement.acceptances);
+        Count failed;
+        Count passed;
+        Count found;
         for (std::size_t i = 0; i < measurement.acceptances; ++i) {
             const auto healthy = trials.judged(0, limits);
-            failed += healthy == report::Outcome::fail ? 1 / all : 0;
-            passed += healthy <= report::Outcome::warn ? 1 / all : 0;
-            found += trials.judged(busy, limits) == report::Outcome::fail ? 1 / all : 0;
+            failed.add(healthy == report::Outcome::fail);
+            passed.add(healthy <= report::Outcome::warn);
+            found.add(trials.judged(busy, limits) == report::Outcome::fail);
         }
-        const auto note = fmt::format("bar {:.0f}% below, {:.1f}% slower is detectable",
-                                      100 * judged.bar, 100 * trials.detectable());
-        figures.push_back({.what = fmt::format("{}: healthy runs that FAIL", judged.name),
-                           .value = failed,
-                           .of = all,
-                           .at_most = 0});
-        figures.push_back({.what = fmt::format("{}: healthy runs that PASS", judged.name),
-                           .value = passed,
-                           .of = all});
+        auto wrong = figure_of(fmt::format("{}: healthy runs that FAIL", judged.name), failed);
+        wrong.at_most = 0;
+        auto slower = figure_of(
+            fmt::format("{}: runs {:.1f}% slower that FAIL", judged.name, 100 * slow), found);
+        if (judged.is_found) slower.at_least = 0.9;
+        slower.note = fmt::format("bar {:.0f}% below, {:.1f}% slower is detectable",
+                                  100 * judged.bar, 100 * trials.detectable());
+        figures.push_back(wrong);
         figures.push_back(
-            {.what = fmt::format("{}: runs {:.1f}% slower that FAIL", judged.name, 100 * slow),
-             .value = found,
-             .of = all,
-             .at_least = judged.is_found ? std::optional{0.9} : std::nullopt,
-             .note = note});
+            figure_of(fmt::format("{}: healthy runs that PASS", judged.name), passed));
+        figures.push_back(slower);
     }
     return figures;
 }

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -64,6 +65,14 @@ void print_json(const std::vector<Figure>& figures) {
     fmt::print("{}", assay::json::to_text(list));
 }
 
+/// What can be asked for, in the order in which it is done.
+struct Part {
+    const char* flag;
+    const char* help;
+    std::function<std::vector<Figure>()> run;
+    bool is_wanted = false;
+};
+
 } // namespace
 
 // NOLINTNEXTLINE(bugprone-exception-escape): terminate() prints the exception's message
@@ -74,38 +83,46 @@ int main(int argc, char** argv) {
     assay::truth::Measurement measurement;
     std::filesystem::path root;
     std::filesystem::path recording;
-    bool does_simulate = false;
-    bool does_measure = false;
     bool does_record = false;
-    bool does_busy = false;
-    bool does_purchase = false;
-    bool does_accept = false;
-    bool does_weather = false;
-    bool does_limits = false;
     assay::truth::LimitTrials trials;
     assay::truth::Purchases purchases;
     bool as_json = false;
+    std::vector<Part> parts{
+        {"--busy", "On this machine under planted loads, some 20 minutes, nothing else running",
+         [&] { return assay::truth::measure_busy(measurement); }},
+        {"--acceptance",
+         "Acceptance runs on this machine, healthy and slowed; some ten minutes, nothing else "
+         "running",
+         [&] { return assay::truth::measure_acceptance(measurement); }},
+        {"--measure", "On this machine, for up to half an hour",
+         [&] {
+             const auto measured = assay::truth::measure(measurement);
+             if (does_record) assay::truth::write_recording(recording, measured.recorded);
+             return measured.figures;
+         }},
+        {"--purchases", "Rankings of made-up offers: are probabilities and \"sure\" true?",
+         [&] {
+             purchases.seed = simulation.seed;
+             return assay::truth::purchases(purchases);
+         }},
+        {"--limits", "Simulated nodes at, above and below a limit: how often PASS, how often FAIL?",
+         [&] {
+             trials.seed = simulation.seed;
+             return assay::truth::limit_trials(trials);
+         }},
+        {"--weather", "Simulated runs of machines whose neighbours slow them unseen",
+         [&] { return assay::truth::weather(simulation.comparisons / 10, simulation.seed); }},
+        {"--simulate", "From recorded replicas; what is done unless told otherwise", [&] {
+             return assay::truth::simulate(assay::truth::read_recording(recording), simulation);
+         }}};
     app.add_option("--build", measurement.build, "Build folder")
         ->required()
         ->check(CLI::ExistingDirectory);
     app.add_option("--root", root, "Source folder")->required()->check(CLI::ExistingDirectory);
-    app.add_flag("--simulate", does_simulate,
-                 "From recorded replicas; what is done unless told otherwise");
-    app.add_flag("--measure", does_measure, "On this machine, for up to half an hour");
-    app.add_flag("--busy", does_busy,
-                 "On this machine under planted loads, some 20 minutes, nothing else running");
-    app.add_flag("--weather", does_weather,
-                 "Simulated runs of machines whose neighbours slow them unseen");
-    app.add_flag("--acceptance", does_accept,
-                 "Acceptance runs on this machine, healthy and slowed; some ten minutes, nothing "
-                 "else running");
-    app.add_flag("--limits", does_limits,
-                 "Simulated nodes at, above and below a limit: how often PASS, how often FAIL?");
+    for (auto& part : parts) app.add_flag(part.flag, part.is_wanted, part.help);
     app.add_option("--nodes", trials.nodes, "Of --limits, for each row")->capture_default_str();
     app.add_option("--acceptances", measurement.acceptances, "Of each kind, of --acceptance")
         ->capture_default_str();
-    app.add_flag("--purchases", does_purchase,
-                 "Rankings of made-up offers: are probabilities and \"sure\" true?");
     app.add_option("--rankings", purchases.rankings, "Of --purchases, for each row")
         ->capture_default_str();
     app.add_option("--replicas", recording, "Recorded replicas [tests/truth/replicas.csv]");
@@ -132,32 +149,9 @@ int main(int argc, char** argv) {
         if (measurement.out.empty())
             measurement.out = std::filesystem::temp_directory_path() /
                               fmt::format("assay-bench-stats-{}", ::getpid());
-        if (does_busy) figures = assay::truth::measure_busy(measurement);
-        if (does_accept)
-            std::ranges::move(assay::truth::measure_acceptance(measurement),
-                              std::back_inserter(figures));
-        if (does_measure) {
-            auto measured = assay::truth::measure(measurement);
-            std::ranges::move(measured.figures, std::back_inserter(figures));
-            if (does_record) assay::truth::write_recording(recording, measured.recorded);
-        }
-        if (does_purchase) {
-            purchases.seed = simulation.seed;
-            std::ranges::move(assay::truth::purchases(purchases), std::back_inserter(figures));
-        }
-        if (does_limits) {
-            trials.seed = simulation.seed;
-            std::ranges::move(assay::truth::limit_trials(trials), std::back_inserter(figures));
-        }
-        if (does_weather)
-            std::ranges::move(assay::truth::weather(simulation.comparisons / 10, simulation.seed),
-                              std::back_inserter(figures));
-        if (does_simulate || !(does_measure || does_busy || does_accept || does_purchase ||
-                               does_weather || does_limits)) {
-            const auto recorded = assay::truth::read_recording(recording);
-            std::ranges::copy(assay::truth::simulate(recorded, simulation),
-                              std::back_inserter(figures));
-        }
+        if (std::ranges::none_of(parts, &Part::is_wanted)) parts.back().is_wanted = true;
+        for (const auto& part : parts)
+            if (part.is_wanted) std::ranges::move(part.run(), std::back_inserter(figures));
         if (as_json)
             print_json(figures);
         else

@@ -101,19 +101,15 @@ const record::Metric* value_of(const record::Case& c) {
 /// How many values lie within 3% (memory 6%) of the quiet machine's, or within its interval for kinds that differ by
 /// more between replicas.
 std::vector<Figure> hold_against(const Trial& quiet, const Trial& busy) {
-    double near = 0;
-    double held = 0;
-    double near_other = 0;
-    double others = 0;
-    double disturbed = 0;
+    Count steady_ones;
+    Count others;
+    Count disturbed;
     double moved = 0;
-    double all = 0;
     for (std::size_t i = 0; i < quiet.run.cases.size(); ++i) {
         const auto& a = quiet.run.cases[i];
         const auto& b = busy.run.cases[i];
         if (!record::is_measured(a.status)) continue;
-        ++all;
-        if (b.status == record::Status::disturbed) ++disturbed;
+        disturbed.add(b.status == record::Status::disturbed);
         const auto* of_a = value_of(a);
         const auto* of_b = value_of(b);
         if (of_a == nullptr || of_b == nullptr) continue;
@@ -131,27 +127,20 @@ std::vector<Figure> hold_against(const Trial& quiet, const Trial& busy) {
             continue;
         }
         const double off = std::abs(*of_b->value / *of_a->value - 1);
-        (steady ? held : others) += 1;
-        (steady ? near : near_other) += off <= allowed ? 1 : 0;
+        (steady ? steady_ones : others).add(off <= allowed);
         if (off > allowed)
             fmt::print(stderr, "  {}: {} is off by {:.1f}%, allowed {:.1f}%\n", busy.name,
                        record::identity(b), 100 * off, 100 * allowed);
     }
-    return {{.what = fmt::format("{}: gemm, peaks, memory as when quiet", busy.name),
-             .value = near / std::max(held, 1.0),
-             .of = held,
-             .at_least = 0.95,
-             .note = moved > 0
-                         ? fmt::format("{} left out: the hypervisor had moved the CPUs", moved)
-                         : std::string{}},
-            {.what = fmt::format("{}: other cases as when quiet", busy.name),
-             .value = near_other / std::max(others, 1.0),
-             .of = others,
-             .at_least = 0.95},
-            {.what = fmt::format("{}: cases that stay disturbed", busy.name),
-             .value = disturbed / std::max(all, 1.0),
-             .of = all,
-             .at_most = 0.2}};
+    std::vector<Figure> figures{
+        figure_of(busy.name + ": gemm, peaks, memory as when quiet", steady_ones),
+        figure_of(busy.name + ": other cases as when quiet", others),
+        figure_of(busy.name + ": cases that stay disturbed", disturbed)};
+    figures[0].at_least = figures[1].at_least = 0.95;
+    figures[2].at_most = 0.2;
+    if (moved > 0)
+        figures[0].note = fmt::format("{} left out: the hypervisor had moved the CPUs", moved);
+    return figures;
 }
 
 /// Under a load without pauses all must be disturbed, and said so at once.
@@ -171,8 +160,7 @@ std::vector<Figure> of_permanent(const Trial& trial) {
 }
 
 Figure compare_all(const Measurement& measurement, const std::vector<Trial>& trials) {
-    double called = 0;
-    double all = 0;
+    Count called;
     for (std::size_t b = 1; b < trials.size(); ++b)
         for (std::size_t a = 0; a < b; ++a) {
             const auto answer = answer_of({(measurement.build / "bin/assay-report").string(),
@@ -183,18 +171,16 @@ Figure compare_all(const Measurement& measurement, const std::vector<Trial>& tri
                 for (const auto& row : table.at("rows")) {
                     const auto& contrast = row.at("cells").at(1).at("contrast");
                     const std::string outcome = contrast.at("outcome");
-                    ++all;
+                    called.add(outcome == "better" || outcome == "worse");
                     if (outcome != "better" && outcome != "worse") continue;
-                    ++called;
                     fmt::print(stderr, "  {} against {}: {} {} {}\n", trials[b].name,
                                trials[a].name, row.at("benchmark").get<std::string>(),
                                row.at("what").get<std::string>(), outcome);
                 }
         }
-    return {.what = "runs of one machine: called different",
-            .value = called / std::max(all, 1.0),
-            .of = all,
-            .at_most = 0.01};
+    auto figure = figure_of("runs of one machine: called different", called);
+    figure.at_most = 0.01;
+    return figure;
 }
 
 std::vector<Figure> find_planted(const Measurement& measurement) {
@@ -202,26 +188,22 @@ std::vector<Figure> find_planted(const Measurement& measurement) {
     constexpr std::size_t pairs = 10;
     const auto comparison = compare(measurement, "planted.json", "B: SLOWED_BY=0.1", pairs,
                                     measurement.out / "planted");
-    double verdicts = 0;
-    double found = 0;
-    double all = 0;
+    Count verdicts;
+    Count found;
     for (const auto& [name, seen] : comparison) {
         const bool steady =
             name.starts_with("gemm.") || name.starts_with("peak.") || name.starts_with("md.");
         if (!steady) continue;
-        ++all;
-        if (is_called(seen) || seen.outcome == "same") ++verdicts;
-        if (seen.outcome == "worse") ++found;
+        verdicts.add(is_called(seen) || seen.outcome == "same");
+        found.add(seen.outcome == "worse");
         fmt::print(stderr, "  planted 10%: {}: {} {:.3f}\n", name, seen.outcome, seen.ratio);
     }
-    return {{.what = "interleaved in bursts: gemm, peaks, md with a verdict",
-             .value = verdicts / std::max(all, 1.0),
-             .of = all,
-             .at_least = 0.8},
-            {.what = "interleaved in bursts: planted 10% found",
-             .value = found / std::max(all, 1.0),
-             .of = all,
-             .at_least = 0.9}};
+    std::vector<Figure> figures{
+        figure_of("interleaved in bursts: gemm, peaks, md with a verdict", verdicts),
+        figure_of("interleaved in bursts: planted 10% found", found)};
+    figures[0].at_least = 0.8;
+    figures[1].at_least = 0.9;
+    return figures;
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::truth {
@@ -33,5 +34,10 @@ struct Figure {
         return of > 0 && (!at_most || value <= *at_most) && (!at_least || value >= *at_least);
     }
 };
+
+/// How often something was so.
+inline Figure figure_of(std::string what, const Count& count) {
+    return {.what = std::move(what), .value = count.share(), .of = count.all};
+}
 
 } // namespace assay::truth

@@ -92,10 +92,6 @@ Shares judged(const Work& of, const Design& design, const LimitTrials& how) {
     return shares;
 }
 
-Figure figure(std::string what, const Count& count) {
-    return {.what = std::move(what), .value = count.share(), .of = count.all};
-}
-
 } // namespace
 
 std::vector<Figure> limit_trials(const LimitTrials& how) {
@@ -112,19 +108,20 @@ std::vector<Figure> limit_trials(const LimitTrials& how) {
                 design.noise = noise;
                 return judged(of, design, how);
             };
-            auto once = figure(name("at its limit, PASS"), at({}).passes);
-            auto ten = figure(name("the same, ten runs"), at({.runs = 10}).passes);
+            auto once = figure_of(name("at its limit, PASS"), at({}).passes);
+            auto ten = figure_of(name("the same, ten runs"), at({.runs = 10}).passes);
             auto many =
-                figure(name("at its limit, 40 replicas, PASS"), at({.replicas = 40}).passes);
+                figure_of(name("at its limit, 40 replicas, PASS"), at({.replicas = 40}).passes);
             auto busy =
-                figure(name("at its limit, 40% disturbed, PASS"), at({.disturbed = 0.4}).passes);
+                figure_of(name("at its limit, 40% disturbed, PASS"), at({.disturbed = 0.4}).passes);
             const auto good = at({.margin = healthy, .replicas = 2});
-            auto two = figure(name("healthy, 2 replicas, PASS"), good.passes);
+            auto two = figure_of(name("healthy, 2 replicas, PASS"), good.passes);
             const auto five = at({.margin = healthy, .runs = 3});
-            auto never = figure(name("healthy, 3 runs of 5, FAIL"), five.fails);
-            auto slow = figure(name("10% below, 5 replicas, FAIL"), at({.margin = -0.1054}).fails);
-            auto half = figure(name("half of its replicas 20% below, PASS"),
-                               at({.margin = 0.1, .half_slow = 0.32}).passes);
+            auto never = figure_of(name("healthy, 3 runs of 5, FAIL"), five.fails);
+            auto slow =
+                figure_of(name("10% below, 5 replicas, FAIL"), at({.margin = -0.1054}).fails);
+            auto half = figure_of(name("half of its replicas 20% below, PASS"),
+                                  at({.margin = 0.1, .half_slow = 0.32}).passes);
             if (is_promised) {
                 for (auto* each : {&once, &ten, &many, &busy}) each->at_most = 0.01;
                 half.at_most = 0.01;

@@ -118,8 +118,7 @@ void say(const std::string& line) { std::fputs((line + '\n').c_str(), stderr); }
 
 Figure measure_nothing(const Measurement& measurement, std::vector<Recorded>& recorded) {
     const auto start = Clock::now();
-    double called = 0;
-    double all = 0;
+    Count called;
     std::size_t done = 0;
     for (; done < measurement.comparisons; ++done) {
         const double spent = seconds_since(start);
@@ -130,11 +129,9 @@ Figure measure_nothing(const Measurement& measurement, std::vector<Recorded>& re
                                         measurement.out / fmt::format("same-{}", done));
         std::string differing;
         for (const auto& [name, seen] : comparison) {
-            ++all;
-            if (is_called(seen)) {
-                ++called;
+            called.add(is_called(seen));
+            if (is_called(seen))
                 differing += fmt::format("; {} {} {:.3f}", name, seen.outcome, seen.ratio);
-            }
             auto place = std::ranges::find(recorded, name, &Recorded::series);
             if (place == recorded.end())
                 recorded.push_back(seen.recorded);
@@ -144,43 +141,36 @@ Figure measure_nothing(const Measurement& measurement, std::vector<Recorded>& re
         say(fmt::format("the same against the same, {} of {}: {:.0f} s{}", done + 1,
                         measurement.comparisons, seconds_since(start), differing));
     }
-    return {.what = "measured: called different, nothing changed",
-            .value = called / std::max(all, 1.0),
-            .of = all,
-            .at_most = 0.01,
-            .note = fmt::format("{} comparisons of {} pairs in {:.0f} s", done, measurement.pairs,
-                                seconds_since(start))};
+    auto figure = figure_of("measured: called different, nothing changed", called);
+    figure.at_most = 0.01;
+    figure.note = fmt::format("{} comparisons of {} pairs in {:.0f} s", done, measurement.pairs,
+                              seconds_since(start));
+    return figure;
 }
 
 std::vector<Figure> measure_planted(const Measurement& measurement) {
     constexpr std::size_t pairs = 10;
     constexpr double steady = 0.01;
-    double found = 0;
-    double all = 0;
-    double found_noisy = 0;
-    double noisy = 0;
+    Count found;
+    Count found_noisy;
     const auto start = Clock::now();
     for (std::size_t i = 0; i < measurement.planted; ++i) {
         const auto comparison = compare(measurement, "planted.json", "B: SLOWED_BY=0.03", pairs,
                                         measurement.out / fmt::format("planted-{}", i));
         for (const auto& [name, seen] : comparison) {
             const double deviation = seen.recorded.paired_deviation();
-            const bool is_steady = deviation <= steady;
-            (is_steady ? all : noisy) += 1;
-            if (seen.outcome == "worse") (is_steady ? found : found_noisy) += 1;
+            (deviation <= steady ? found : found_noisy).add(seen.outcome == "worse");
             say(fmt::format("planted 3%, {} of {}: {}: {} {:.4f}, pairs within {:.2f}%", i + 1,
                             measurement.planted, name, seen.outcome, seen.ratio, 100 * deviation));
         }
     }
-    return {{.what = "measured: planted 3% found, pairs within 1%",
-             .value = found / std::max(all, 1.0),
-             .of = all,
-             .at_least = 0.95,
-             .note = fmt::format("{} comparisons of {} pairs in {:.0f} s", measurement.planted,
-                                 pairs, seconds_since(start))},
-            {.what = "measured: planted 3% found, noisier pairs",
-             .value = found_noisy / std::max(noisy, 1.0),
-             .of = noisy}};
+    std::vector<Figure> figures{
+        figure_of("measured: planted 3% found, pairs within 1%", found),
+        figure_of("measured: planted 3% found, noisier pairs", found_noisy)};
+    figures[0].at_least = 0.95;
+    figures[0].note = fmt::format("{} comparisons of {} pairs in {:.0f} s", measurement.planted,
+                                  pairs, seconds_since(start));
+    return figures;
 }
 
 } // namespace

@@ -110,13 +110,13 @@ private:
 Figure equal_offers(const Design& design, const Purchases& how, std::string note = "") {
     Market market{design, how.seed};
     const std::vector<double> truth(design.types, 0);
-    std::size_t sure = 0;
-    for (std::size_t i = 0; i < how.rankings; ++i) sure += market.ranked(truth).sure ? 1 : 0;
-    return {.what = fmt::format("{} equal offers, {} machines each: sure", design.types,
-                                design.machines),
-            .value = static_cast<double>(sure) / static_cast<double>(how.rankings),
-            .of = static_cast<double>(how.rankings),
-            .note = std::move(note)};
+    Count sure;
+    for (std::size_t i = 0; i < how.rankings; ++i) sure.add(market.ranked(truth).sure);
+    auto figure = figure_of(
+        fmt::format("{} equal offers, {} machines each: sure", design.types, design.machines),
+        sure);
+    figure.note = std::move(note);
+    return figure;
 }
 
 /// Of probabilities that are printed: how many are right?

@@ -140,23 +140,16 @@ std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Design
         }
     }
     const std::string name = design.name;
-    std::vector<Figure> figures{{.what = name + ": called different, nothing changed",
-                                 .value = false_alarms.share(),
-                                 .of = false_alarms.all,
-                                 .at_most = 0.01}};
+    std::vector<Figure> figures{
+        figure_of(name + ": called different, nothing changed", false_alarms),
+        figure_of(name + ": a lone 3% found, pairs within 1%", found),
+        figure_of(name + ": \"cannot tell below x\" is true", true_limits)};
+    figures[0].at_most = 0.01;
     // Of three replicas 3% is too little to be asked for.
-    Figure three{.what = name + ": a lone 3% found, pairs within 1%",
-                 .value = found.share(),
-                 .of = found.all};
-    if (design.paired) three.at_least = 0.95;
-    figures.push_back(three);
-    figures.push_back(
-        {.what = name + ": \"cannot tell below x\" is true",
-         .value = true_limits.share(),
-         .of = true_limits.all,
-         .at_least = 0.945, // 95%, and what ten thousand draws leave open
-         .note = fmt::format("x {:.1f}% on (geometric) average",
-                             100 * std::expm1(limits / std::max(true_limits.all, 1.0)))});
+    if (design.paired) figures[1].at_least = 0.95;
+    figures[2].at_least = 0.945; // 95%, and what ten thousand draws leave open
+    figures[2].note = fmt::format("x {:.1f}% on (geometric) average",
+                                  100 * std::expm1(limits / std::max(true_limits.all, 1.0)));
     return figures;
 }
 

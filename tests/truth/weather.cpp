@@ -216,19 +216,12 @@ std::vector<Figure> simulate(const Neighbours& world, const Design& design, std:
             }
     }
     const auto name = fmt::format("{}, {}: ", world.name, design.name);
-    return {
-        {.what = name + "called different, all cases",
-         .value = called.share(),
-         .of = called.all,
-         .at_most = 0.01},
-        {.what = name + "called different, memory",
-         .value = called_memory.share(),
-         .of = called_memory.all,
-         .at_most = 0.01},
-        {.what = name + "3% of a peak or product found", .value = found.share(), .of = found.all},
-        {.what = name + "5% of memory found",
-         .value = found_memory.share(),
-         .of = found_memory.all}};
+    std::vector<Figure> figures{figure_of(name + "called different, all cases", called),
+                                figure_of(name + "called different, memory", called_memory),
+                                figure_of(name + "3% of a peak or product found", found),
+                                figure_of(name + "5% of memory found", found_memory)};
+    figures[0].at_most = figures[1].at_most = 0.01;
+    return figures;
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Made from the field lists of reports/document/chart_layout.hpp by tests/unit/reports/page_types_test.cpp: what the
+// Made from the field lists of reports/document/chart.hpp by tests/unit/reports/page_types_test.cpp: what the
 // page carries for its script. Numbers are SI base units, rounded to seven digits.
 
 export type Maybe = number | null;

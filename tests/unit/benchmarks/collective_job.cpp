@@ -2,75 +2,52 @@
 //
 // What the collectives promise, tried on every rank of a job: mpirun -n N collective_job MODULE N [devices].
 // The contract tests cannot, because they are one process.
+#include "job_trial.hpp"
 #include "machine/inventory.hpp"
-#include "peers/subject.hpp"
 
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
-#include <memory>
 #include <string>
 
 namespace {
 
-using assay::peers::Subject;
-
-class Trial {
+class Trial : public assay::peers::JobTrial {
 public:
-    Trial(const std::string& module, const std::string& id, const assay::record::NamedList& values)
-        : subject_{module, id, values, true}, name_{id} {
-        for (const auto& value : values)
-            name_ += " " + value.name + "=" + assay::record::to_string(value.value);
-    }
+    using JobTrial::JobTrial;
 
     /// The number of promises that were broken. `sends_only`: this rank has no result to overwrite.
     /// `many` calls in a row are tried where the sums grow.
     int run(bool sends_only, bool has_rate = true, std::uint64_t many = 1000) {
         fresh();
         expect(true, "one call");
-        subject_.loaded().spoil();
+        subject().loaded().spoil();
         expect(false, "one element off by one");
         fresh();
         expect(true, "after a spoiled result");
-        subject_.loaded().rewind();
+        subject().loaded().rewind();
         if (many > 0) {
-            subject_.sample(119); // the last call of a row of 120 that fp32 on two ranks survives
-            subject_.sample(1);
+            subject().sample(119); // the last call of a row of 120 that fp32 on two ranks survives
+            subject().sample(1);
             expect(true, "120 calls in a row");
-            subject_.sample(many);
+            subject().sample(many);
             expect(true, std::to_string(120 + many) + " calls in a row");
         }
-        subject_.loaded().poison();
+        subject().loaded().poison();
         expect(sends_only, "poisoned");
         fresh();
         expect(true, "after a poisoned result");
-        if ((has_rate && subject_.work("bus_bytes") <= 0) || subject_.setting("machines") != "1")
+        if ((has_rate && subject().work("bus_bytes") <= 0) || subject().setting("machines") != "1")
             fail("work or settings are missing");
-        return failures_;
+        return failures();
     }
-    int rank() const { return subject_.team()->rank; }
 
 private:
     void fresh() {
-        subject_.loaded().rewind();
-        subject_.sample(1);
+        subject().loaded().rewind();
+        subject().sample(1);
     }
-    void expect(bool right, const std::string& when) {
-        const auto check = subject_.loaded().verify();
-        if (!check)
-            fail(when + ": " + check.error().message);
-        else if (check->passed != right)
-            fail(when + (right ? ": refused, " + check->detail : ": not noticed"));
-    }
-    void fail(const std::string& what) {
-        std::cerr << name_ << ", rank " << rank() << ": " << what << '\n';
-        ++failures_;
-    }
-
-    Subject subject_;
-    std::string name_;
-    int failures_ = 0;
 };
 
 /// On devices the rank that broadcasts has a buffer for what it gets, too.

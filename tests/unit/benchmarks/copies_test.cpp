@@ -15,24 +15,6 @@ namespace {
 constexpr std::array every_direction{Direction::to_device, Direction::to_host, Direction::both,
                                      Direction::to_device_loaded, Direction::to_host_loaded};
 
-TEST(Directions, count_each_byte_once_for_each_direction_that_is_timed) {
-    EXPECT_EQ(counted_bytes(Direction::to_device, 100), 100);
-    EXPECT_EQ(counted_bytes(Direction::to_host, 100), 100);
-    EXPECT_EQ(counted_bytes(Direction::both, 100), 200);
-    EXPECT_EQ(counted_bytes(Direction::to_device_loaded, 100), 100);
-    EXPECT_EQ(counted_bytes(Direction::to_host_loaded, 100), 100);
-}
-
-TEST(Directions, move_data_somewhere) {
-    for (const Direction direction : every_direction) {
-        EXPECT_TRUE(sends(direction) || receives(direction));
-        EXPECT_EQ(is_two_way(direction), sends(direction) && receives(direction));
-    }
-    EXPECT_FALSE(receives(Direction::to_device));
-    EXPECT_FALSE(sends(Direction::to_host));
-    EXPECT_FALSE(is_loaded(Direction::both));
-}
-
 TEST(WhyNot, lets_pinned_memory_do_everything) {
     for (const Direction direction : every_direction)
         for (const Engine engine : {Engine::copy_engine, Engine::kernel})
@@ -68,31 +50,6 @@ TEST(CopyBlocks, are_enough_for_short_copies_and_bounded_for_long_ones) {
     EXPECT_EQ(copy_blocks(words_in(std::int64_t{1} << 40U), 132, 0),
               132U); // not asked, or no answer
     EXPECT_EQ(copy_blocks(words_in(std::int64_t{1} << 40U), 0, 1), 1U);
-}
-
-/// Counts who wrote it, and how often.
-struct Marked {
-    std::uint64_t value = 0;
-};
-
-TEST(CopyShare, copies_every_vector_once_whatever_the_number_of_threads) {
-    for (const std::uint64_t count : {1UL, 2UL, 7UL, 64UL, 257UL, 1000UL, 1024UL})
-        for (const std::uint64_t threads : {1UL, 2UL, 32UL, 100UL, 512UL}) {
-            std::vector<Marked> from(count);
-            for (std::uint64_t i = 0; i < count; ++i) from[i].value = i + 1;
-            std::vector<std::uint64_t> writers(count, 0);
-            for (std::uint64_t thread = 0; thread < threads; ++thread) {
-                std::vector<Marked> to(count + 1);
-                CopyShare<Marked>{from.data(), to.data(), count}(thread, threads);
-                for (std::uint64_t i = 0; i < count; ++i) {
-                    if (to[i].value == 0) continue;
-                    ASSERT_EQ(to[i].value, from[i].value);
-                    ++writers[i];
-                }
-                ASSERT_EQ(to[count].value, 0U) << "wrote past the end";
-            }
-            EXPECT_EQ(writers, std::vector<std::uint64_t>(count, 1)) << count << ' ' << threads;
-        }
 }
 
 TEST(WrongWord, sees_one_bit) {

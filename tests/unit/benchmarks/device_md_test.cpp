@@ -2,6 +2,7 @@
 //
 // The simulation of a device, run on the host: every functor for all of its indices, in the order that the
 // device has them.
+#include "made_particles.hpp"
 #include "md/check.hpp"
 #include "md/device_steps.hpp"
 #include "md/lattice.hpp"
@@ -15,17 +16,12 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
-#include <set>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace assay::md {
 namespace {
-
-constexpr std::uint64_t seed = 11;
 
 /// Loops in place of kernels.
 struct OnHost {
@@ -113,7 +109,6 @@ public:
         return by_number;
     }
     std::uint32_t overflow() const { return overflow_; }
-    const std::vector<std::uint32_t>& in_cell() const { return in_cell_; }
 
 private:
     static Four<T> four(const Vec3& v) {
@@ -136,72 +131,9 @@ private:
 };
 
 template <class T>
-Particles rounded(Particles particles) {
-    for (auto* vectors : {&particles.position, &particles.velocity})
-        for (Vec3& v : *vectors)
-            for (double& component : v) component = static_cast<double>(static_cast<T>(component));
-    return particles;
-}
-/// A crystal shaken by up to `most` along every axis, some atoms pushed out of the box.
-Particles shaken(std::int64_t cells, double most) {
-    Particles particles = make_lattice(cells, seed);
-    for (std::size_t i = 0; i < particles.size(); ++i)
-        for (std::size_t axis = 0; axis < 3; ++axis)
-            particles.position[i][axis] += random_uniform<double>(seed, 3 * i + axis, -most, most);
-    return particles;
-}
-
-template <class T>
 class DeviceMd : public testing::Test {};
 using Formats = testing::Types<double, float>;
 TYPED_TEST_SUITE(DeviceMd, Formats);
-
-TYPED_TEST(DeviceMd, lists_each_pair_within_reach_once_and_on_both_sides) {
-    using T = TypeParam;
-    for (const std::int64_t cells : {4, 5, 6}) // four cells along the box, six and seven
-        for (const std::uint32_t lanes : {1U, 4U}) {
-            SCOPED_TRACE(std::to_string(cells) + " cells, lanes " + std::to_string(lanes));
-            Liquid<T> liquid{rounded<T>(shaken(cells, 0.3)), lanes};
-            const auto a = liquid.arrays();
-            std::set<std::pair<std::uint32_t, std::uint32_t>> listed;
-            std::size_t entries = 0;
-            for (std::uint32_t i = 0; i < a.atoms; ++i)
-                for (std::uint32_t k = 0; k < a.neighbour_count[i]; ++k, ++entries)
-                    listed.insert({i, a.neighbours[a.entry(i, k)]});
-            EXPECT_EQ(listed.size(), entries) << "a pair stands in a list twice";
-            std::size_t wanted = 0;
-            std::size_t missing = 0;
-            for (std::uint32_t i = 0; i < a.atoms; ++i)
-                for (std::uint32_t j = 0; j < a.atoms; ++j) {
-                    const T x = a.box.nearest(a.position[i].x - a.position[j].x);
-                    const T y = a.box.nearest(a.position[i].y - a.position[j].y);
-                    const T z = a.box.nearest(a.position[i].z - a.position[j].z);
-                    if (i == j || x * x + y * y + z * z >= static_cast<T>(2.8 * 2.8)) continue;
-                    ++wanted;
-                    missing += 1 - listed.count({i, j});
-                }
-            EXPECT_EQ(missing, 0U);
-            EXPECT_EQ(entries, wanted);
-            EXPECT_EQ(liquid.overflow(), 0U);
-            for (const std::uint32_t left : liquid.in_cell()) EXPECT_EQ(left, 0U);
-        }
-}
-
-TYPED_TEST(DeviceMd, sorts_by_cell_and_number_and_keeps_every_atom) {
-    using T = TypeParam;
-    const Particles start = rounded<T>(shaken(4, 0.3));
-    Liquid<T> liquid{start, 1};
-    const auto a = liquid.arrays();
-    for (std::uint32_t i = 1; i < a.atoms; ++i) {
-        const auto before = std::pair{a.box.cell_of(a.position[i - 1]), a.number[i - 1]};
-        EXPECT_LT(before, (std::pair{a.box.cell_of(a.position[i]), a.number[i]}));
-    }
-    const Particles sorted = liquid.state();
-    EXPECT_EQ(sorted.velocity, start.velocity);
-    EXPECT_LT(distance_moved(start, sorted), 1e-5);
-    for (const Vec3& p : sorted.position)
-        for (const double x : p) EXPECT_TRUE(x >= 0 && x <= static_cast<double>(a.box.edge)) << x;
-}
 
 TYPED_TEST(DeviceMd, computes_forces_that_any_number_of_threads_share) {
     using T = TypeParam;
@@ -229,55 +161,16 @@ TYPED_TEST(DeviceMd, computes_forces_that_any_number_of_threads_share) {
         }
 }
 
-/// 500 atoms, from the crystal into the liquid and a whole run: what the benchmark does.
-TYPED_TEST(DeviceMd, runs_a_liquid_that_passes_its_check) {
-    using T = TypeParam;
-    Liquid<T> melting{make_lattice(5, seed), 2};
-    melting.run(200);
-    const Particles start = melting.state();
-    Liquid<T> liquid{start, 2};
-    const Totals totals = totals_of(start, liquid.reference());
-    liquid.run(run_steps);
-    EXPECT_EQ(liquid.overflow(), 0U);
-    // Both sides of a pair find each other, so momentum is kept as where lists are complete.
-    const Check check =
-        check_run(start, totals, liquid.state(), liquid.reference(), unit_roundoff<T>, true, 1);
-    EXPECT_TRUE(check.passed) << check.detail;
-    EXPECT_GT(check.error, 0);
-
-    Particles damaged = liquid.state();
-    damaged.velocity[3][2] += 2.1 * tolerance_of(damaged.size(), unit_roundoff<T>, true).momentum;
-    EXPECT_FALSE(
-        check_run(start, totals, damaged, liquid.reference(), unit_roundoff<T>, true, 1).passed);
-    damaged = liquid.state();
-    damaged.force[17][1] += 2.1 * liquid.reference()[17].bound;
-    EXPECT_FALSE(
-        check_run(start, totals, damaged, liquid.reference(), unit_roundoff<T>, true, 1).passed);
-}
-
-/// Velocity Verlet as it is in the books, over a rebuild.
+/// Over a rebuild.
 TYPED_TEST(DeviceMd, follows_plain_velocity_verlet) {
     using T = TypeParam;
-    Particles plain = rounded<T>(shaken(4, 0.05));
-    Liquid<T> liquid{plain, 4};
-    const auto kick = [&plain] {
-        const auto forces = all_forces(plain, unit_roundoff<double>, 1);
-        for (std::size_t i = 0; i < plain.size(); ++i)
-            for (std::size_t axis = 0; axis < 3; ++axis)
-                plain.velocity[i][axis] += time_step / 2 * forces[i].force[axis];
-    };
+    const Particles start = rounded<T>(shaken(4, 0.05));
+    Liquid<T> liquid{start, 4};
     constexpr int steps = 22;
-    for (int step = 0; step < steps; ++step) {
-        kick();
-        for (std::size_t i = 0; i < plain.size(); ++i)
-            for (std::size_t axis = 0; axis < 3; ++axis)
-                plain.position[i][axis] += time_step * plain.velocity[i][axis];
-        kick();
-    }
     liquid.run(steps);
     // Rounding grows by e in about 0.5 time units here; and no atom meets another unseen so early.
     const double close = std::is_same_v<T, double> ? 1e-11 : 1e-3;
-    EXPECT_LT(distance_moved(plain, liquid.state()), close);
+    EXPECT_LT(distance_moved(plain_verlet(start, steps), liquid.state()), close);
 }
 
 TEST(DeviceMdLimits, notice_a_cell_and_a_list_without_room) {

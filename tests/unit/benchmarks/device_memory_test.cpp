@@ -75,19 +75,6 @@ TEST(DeviceStream, arrays_are_whole_tiles) {
     EXPECT_EQ(stream_elements((1 << 30U) + 4096), std::size_t{1} << 27U);
 }
 
-TEST(DeviceSweep, every_vector_is_read_by_one_thread_and_counted) {
-    for (const std::int64_t footprint : {16 * kibibyte, 300 * kibibyte, 2048 * kibibyte}) {
-        const SweepShape shape = sweep_shape(footprint, 7);
-        std::vector<int> visits(shape.vectors());
-        for (unsigned block = 0; block < shape.blocks; ++block)
-            for (unsigned thread = 0; thread < sweep_threads; ++thread)
-                for (unsigned tile = 0; tile < shape.tiles; ++tile)
-                    ++visits.at(sweep_vector(block, thread, tile, shape.tiles));
-        EXPECT_TRUE(std::ranges::all_of(visits, [](int n) { return n == 1; })) << footprint;
-        EXPECT_DOUBLE_EQ(shape.bytes(), 16.0 * static_cast<double>(visits.size()));
-    }
-}
-
 TEST(DeviceSweep, shapes_suit_the_loop_and_the_footprint) {
     for (std::int64_t each = kibibyte; each < 64 * 1024 * kibibyte; each = each * 5 / 4) {
         const std::int64_t footprint = 132 * each;
@@ -145,22 +132,6 @@ std::vector<DeviceNode> chain_of(std::uint64_t count) {
     const LinkNode link{nodes.data(), count, Shuffle{count, 9}};
     for (std::uint64_t rank = 0; rank < count; ++rank) link(rank);
     return nodes;
-}
-
-TEST(DeviceChain, one_walk_visits_every_node) {
-    for (const std::uint64_t count : {1U, 2U, 3U, 128U, 1000U}) {
-        const auto nodes = chain_of(count);
-        std::vector<bool> seen(count);
-        const DeviceNode* node = nodes.data();
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const auto at = static_cast<std::size_t>(node - nodes.data());
-            ASSERT_FALSE(seen.at(at));
-            seen[at] = true;
-            EXPECT_EQ(node->next->rank, (node->rank + 1) % count);
-            node = node->next;
-        }
-        EXPECT_EQ(node, nodes.data());
-    }
 }
 
 TEST(DeviceChain, a_wrong_link_is_seen_and_never_followed) {

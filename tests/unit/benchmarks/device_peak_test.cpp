@@ -95,14 +95,5 @@ TEST(DeviceFma, wide_values_keep_their_distance_to_the_end) {
               std::fma(Fp64Fma::start(3), Fp64Fma::factor, Fp64Fma::addend));
 }
 
-TEST(DeviceFma, counts_steps_and_slots) {
-    const FmaShape shape{.blocks = 264, .chains = 4, .rounds = 256};
-    EXPECT_EQ(fma_steps(shape), 256U * 128 + 1);
-    EXPECT_EQ(fma_slots(shape), 264U * 256 * 4);
-    EXPECT_EQ(fma_steps(shape) % 2, 1U);
-    EXPECT_LT(fma_rounds(FmaPrecision::fp64, 89), fma_rounds(FmaPrecision::fp64, 90));
-    EXPECT_EQ(fma_rounds(FmaPrecision::fp32, 89), fma_rounds(FmaPrecision::fp32, 90));
-}
-
 } // namespace
 } // namespace assay::peak

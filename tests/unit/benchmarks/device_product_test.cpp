@@ -415,19 +415,6 @@ TEST(Shapes, TheFastestAreChosenAndAllAreInTheTable) {
 
 // --- words ----------------------------------------------------------------------------------------
 
-TEST(AlgorithmText, NamesWhatWasChosen) {
-    EXPECT_EQ(text_of({.id = 66,
-                       .tile = "128x256",
-                       .stages = "64xAUTO",
-                       .cluster = "2x1x1",
-                       .swizzle = 1,
-                       .workspace = 1024}),
-              "id 66, tile 128x256, stages 64xAUTO, cluster 2x1x1, split-k 1, swizzle 1, workspace "
-              "1024");
-    EXPECT_THAT(text_of({.split_k = 3, .reduction = 2, .custom = 4, .inner = 5}),
-                HasSubstr("split-k 3, reduction 2, swizzle 0, custom 4, inner 5"));
-}
-
 TEST(AlgorithmText, WhatTheHeadersDidNotKnowKeepsItsNumber) {
     constexpr std::array names{Named{1, "8x8"}, Named{4, "16x16"}};
     EXPECT_EQ(name_in(names, 4), "16x16");

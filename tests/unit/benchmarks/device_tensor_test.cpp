@@ -60,27 +60,6 @@ std::vector<TensorShape> shapes_of(TensorFormat format) {
     return shapes;
 }
 
-TEST(DeviceTensor, lanes_hold_every_element_once) {
-    for (const TensorFormat format : formats)
-        for (const TensorShape& shape : shapes_of(format)) {
-            std::vector<int> a(shape.m * shape.k);
-            std::vector<int> b(shape.n * shape.k);
-            std::vector<int> sums(shape.m * shape.n);
-            for (unsigned lane = 0; lane < shape.lanes; ++lane) {
-                for (unsigned r = 0; r < shape.a_registers(); ++r)
-                    for (unsigned e = 0; e < shape.packed; ++e)
-                        ++a.at(shape.a_row(lane, r) * shape.k + shape.a_k(lane, r, e));
-                for (unsigned r = 0; r < shape.b_registers(); ++r)
-                    for (unsigned e = 0; e < shape.packed; ++e)
-                        ++b.at(shape.b_column(lane, r) * shape.k + shape.b_k(lane, r, e));
-                for (unsigned r = 0; r < shape.sums(); ++r)
-                    ++sums.at(shape.sum_row(lane, r) * shape.n + shape.sum_column(lane, r));
-            }
-            for (const auto& visits : {a, b, sums})
-                EXPECT_TRUE(std::ranges::all_of(visits, [](int n) { return n == 1; }));
-        }
-}
-
 TEST(DeviceTensor, registers_are_those_of_the_instruction) {
     const TensorShape half = tensor_shape(TensorFormat::fp16, 80);
     EXPECT_EQ(half.a_registers(), 4U);

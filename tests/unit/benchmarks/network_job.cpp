@@ -2,8 +2,8 @@
 //
 // What the pairs of network/ promise, tried on both ranks of a job: mpirun -n 2 network_job MODULE [devices | TRANSPORT].
 // The contract tests cannot, because they are one process. UCX is held to TCP by UCX_TLS; libfabric may take any.
+#include "job_trial.hpp"
 #include "machine/inventory.hpp"
-#include "peers/subject.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -15,71 +15,55 @@
 
 namespace {
 
-using assay::peers::Subject;
 using assay::record::NamedList;
 
 int failures = 0;
 
-class Trial {
+class Trial : public assay::peers::JobTrial {
 public:
     Trial(const std::string& module, const std::string& id, const NamedList& values)
-        : subject_{module, id, values, true}, name_{id},
-          transport_{assay::record::to_string(*assay::record::find(values, "transport"))} {
-        for (const auto& value : values)
-            name_ += " " + value.name + "=" + assay::record::to_string(value.value);
-    }
+        : JobTrial{module, id, values}, transport_{assay::record::text(values, "transport")} {}
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
+    ~Trial() { ::failures += failures(); }
 
     /// `holds`: this rank holds something that arrived.
     void run(bool holds) {
         sample(1);
         expect(true, "one call");
         together();
-        subject_.loaded().poison();
+        subject().loaded().poison();
         expect(!holds, "poisoned");
         sample(3);
         expect(true, "three calls");
         together();
-        subject_.loaded().spoil();
+        subject().loaded().spoil();
         expect(!holds, "one bit changed");
         sample(1);
         expect(true, "after a changed bit");
-        if (subject_.setting("path") != transport_)
-            fail("the path is said to be " + subject_.setting("path"));
+        if (subject().setting("path") != transport_)
+            fail("the path is said to be " + subject().setting("path"));
         const std::map<std::string, std::string> library_says{{"tcp", "tcp tcp;ofi_rxm"},
                                                               {"shared_memory", "shm"}};
-        const auto opened = subject_.setting("transports");
+        const auto opened = subject().setting("transports");
         if (opened.empty() || library_says.at(transport_).find(opened) == std::string::npos)
             fail("the transports are said to be " + opened);
-        if (subject_.work("bytes") <= 0) fail("it does no work");
+        if (subject().work("bytes") <= 0) fail("it does no work");
     }
     /// Asked for something else than UCX was told.
     void run_wrongly() {
         sample(1);
         expect(false, "through another transport");
     }
-    int rank() const { return subject_.team()->rank; }
 
 private:
     /// As the engine does it: nobody touches memory that a partner may still write to.
-    void together() { subject_.team()->barrier(subject_.team()->context); }
+    void together() { subject().team()->barrier(subject().team()->context); }
     void sample(std::uint64_t calls) {
         together();
-        subject_.sample(calls);
-    }
-    void expect(bool right, const std::string& when) {
-        const auto check = subject_.loaded().verify();
-        if (!check)
-            fail(when + ": " + check.error().message);
-        else if (check->passed != right)
-            fail(when + (right ? ": refused, " + check->detail : ": not noticed"));
-    }
-    void fail(const std::string& what) {
-        std::cerr << name_ << ", rank " << rank() << ": " << what << '\n';
-        ++failures;
+        subject().sample(calls);
     }
 
-    Subject subject_;
-    std::string name_;
     std::string transport_;
 };
 

@@ -5,6 +5,7 @@
 #include "network/resources.hpp"
 #include "network/tail.hpp"
 #include "network/way.hpp"
+#include "support/fake_program.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,22 +80,14 @@ TEST(Way, IsContradictedByOtherLanes) {
 }
 
 TEST(Way, SaysWhatIsMissing) {
-    struct Facts {
-        double hosts = 0;
-    } facts;
-    assay_services services{};
-    services.context = &facts;
-    services.fact = [](void* context, const char* name) {
-        return std::string_view{name} == "job.hosts" ? static_cast<Facts*>(context)->hosts
-                                                     : std::nan("");
-    };
-    const Machine machine{&services};
+    test::FakeProgram program;
+    const Machine machine{&program.services};
     EXPECT_TRUE(fit_way(Way::any, machine));
     EXPECT_TRUE(fit_way(Way::tcp, machine));
     EXPECT_TRUE(fit_way(Way::shared_memory, machine));
     EXPECT_EQ(fit_way(Way::cma, machine).why(),
               "not applicable: UCX finds no cma on this machine, only posix, rc_verbs, tcp, udp");
-    facts.hosts = 2;
+    program.facts["job.hosts"] = 2;
     EXPECT_THAT(fit_way(Way::shared_memory, machine).why(),
                 HasSubstr("does not reach another host"));
 }

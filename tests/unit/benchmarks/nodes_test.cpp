@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/temporary_folder.hpp"
 #include "transfer/nodes.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -49,17 +48,12 @@ TEST(MaskOf, has_the_bit_of_its_node_alone) {
 /// A tree as the kernel lays it out.
 class NodesBelow : public testing::Test {
 protected:
-    void SetUp() override {
-        // By process: ctest runs each test in one of its own, several at a time.
-        folder_ = fs::temp_directory_path() / ("assay-nodes-" + std::to_string(::getpid()));
-        fs::create_directories(folder_);
-    }
-    void TearDown() override { fs::remove_all(folder_); }
     void write(const std::string& name, const std::string& text) {
         fs::create_directories((folder_ / name).parent_path());
         std::ofstream{folder_ / name} << text;
     }
-    fs::path folder_;
+    const harness::made::TemporaryFolder made_;
+    const fs::path& folder_ = made_.path();
 };
 
 TEST_F(NodesBelow, are_read_in_the_order_of_their_numbers) {
@@ -105,16 +99,6 @@ TEST(TeamsOf, puts_every_thread_to_its_node) {
     EXPECT_EQ(teams.team[1], std::vector<std::size_t>({0, 4}));
     EXPECT_TRUE(teams_of({}, cpus).rows.empty());
     EXPECT_TRUE(teams_of(nodes, {}).rows.empty());
-}
-
-TEST(TeamsOf, handles_a_thousand_nodes) {
-    std::vector<Node> nodes;
-    for (int i = 0; i < most_nodes; ++i) nodes.push_back({.number = i, .cpus = {2 * i, 2 * i + 1}});
-    std::vector<int> cpus(2 * most_nodes);
-    std::iota(cpus.rbegin(), cpus.rend(), 0);
-    const Teams teams = teams_of(nodes, cpus);
-    ASSERT_EQ(teams.rows.size(), static_cast<std::size_t>(most_nodes));
-    for (const auto& team : teams.team) EXPECT_EQ(team.size(), 2U);
 }
 
 TEST(BindToNode, says_why_not) {

@@ -88,17 +88,6 @@ TEST(Memory, counts_its_own_pages_and_not_its_neighbours) {
     EXPECT_EQ(second.resident().bytes, 4096U);
 }
 
-TEST(Memory, moves_without_a_copy) {
-    Memory from{4096, Pages::small};
-    const std::byte* const data = from.data();
-    from.data()[7] = std::byte{9};
-    Memory to{std::move(from)};
-    EXPECT_EQ(to.data(), data);
-    EXPECT_EQ(to.data()[7], std::byte{9});
-    to = Memory{};
-    EXPECT_EQ(to.size(), 0U);
-}
-
 TEST(Memory, says_so_when_there_is_no_room) {
     EXPECT_THROW((Memory{std::numeric_limits<std::size_t>::max(), Pages::small}),
                  std::length_error);

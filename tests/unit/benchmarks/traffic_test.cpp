@@ -3,6 +3,7 @@
 // Which way messages must have taken, from what was counted; and the counting itself, on a connection
 // of this process with itself.
 #include "collective/traffic.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -46,22 +47,15 @@ TEST(Traffic, ALabelThatIsNotTrueIsSeen) {
 /// Folders and files as the kernel has them under /sys/class/infiniband.
 class FakeDevices {
 public:
-    FakeDevices() {
-        std::string name = "/tmp/assay-rdma-XXXXXX";
-        folder_ = ::mkdtemp(name.data());
-    }
-    FakeDevices(const FakeDevices&) = delete;
-    FakeDevices& operator=(const FakeDevices&) = delete;
-    ~FakeDevices() { std::filesystem::remove_all(folder_); }
     void write(const std::string& file, const std::string& content) const {
-        const auto path = folder_ / file;
+        const auto path = folder_.path() / file;
         std::filesystem::create_directories(path.parent_path());
         std::ofstream{path} << content << '\n';
     }
-    const char* path() const { return folder_.c_str(); }
+    const char* path() const { return folder_.path().c_str(); }
 
 private:
-    std::filesystem::path folder_;
+    assay::harness::made::TemporaryFolder folder_;
 };
 
 TEST(Rdma, IsThereWhereTheKernelListsADevice) {

@@ -3,11 +3,11 @@
 // Kept plans come back as they were, and nothing else that lies in their place does.
 #include "fft/wisdom_file.hpp"
 #include "fft/wisdom_text.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -26,17 +26,7 @@ const Wisdom wisdom{.text = "(fftw-3.3.10 fftw_wisdom #x1\n  (a 0 #x1 #x2)\n)\n"
                     .planning_seconds = 3.25};
 
 class WisdomFile : public testing::Test {
-public:
-    WisdomFile(const WisdomFile&) = delete;
-    WisdomFile& operator=(const WisdomFile&) = delete;
-
 protected:
-    WisdomFile() {
-        std::string pattern = testing::TempDir() + "wisdom-XXXXXX";
-        folder_ = ::mkdtemp(pattern.data());
-    }
-    ~WisdomFile() override { fs::remove_all(folder_); }
-
     fs::path path() const { return wisdom_path(folder_, key); }
     std::string content() const {
         std::ifstream file{path(), std::ios::binary};
@@ -51,7 +41,8 @@ protected:
         EXPECT_NE(reading.problem.find(reason), std::string::npos) << reading.problem;
     }
 
-    fs::path folder_;
+    const harness::made::TemporaryFolder made_;
+    const fs::path& folder_ = made_.path();
 };
 
 TEST_F(WisdomFile, comes_back_as_it_was) {
@@ -105,15 +96,12 @@ TEST_F(WisdomFile, is_ignored_when_it_is_about_something_else) {
     expect_ignored("no wisdom of this version");
 }
 
-TEST_F(WisdomFile, has_numbers_that_are_numbers) {
+TEST_F(WisdomFile, has_numbers_that_are_numbers_and_text_that_is_text) {
     for (const double seconds : {-1.0, std::numeric_limits<double>::infinity(),
                                  std::numeric_limits<double>::quiet_NaN()}) {
         ASSERT_EQ(keep_wisdom(folder_, key, {.text = "(w)", .planning_seconds = seconds}), "");
         expect_ignored("damaged");
     }
-}
-
-TEST_F(WisdomFile, has_text_that_is_text) {
     const std::string zero{"(w\0)", 4};
     ASSERT_EQ(keep_wisdom(folder_, key, {.text = zero, .planning_seconds = 1}), "");
     expect_ignored("damaged");

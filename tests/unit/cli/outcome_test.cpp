@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/progress.hpp"
 #include "cli/summary.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
@@ -7,7 +6,6 @@
 #include "support/sample_run.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <iterator>
@@ -19,14 +17,11 @@ namespace assay::cli {
 namespace {
 
 using record::Status;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 
 record::Case copy_of(const std::string& library, int replicas) {
     return test::sample_case({.benchmark = "memory.stream",
                               .library = library,
-                              .parameters = {},
                               .work = {{"bytes", 1e6}},
                               .headline = "bandwidth",
                               .replicas = replicas},
@@ -76,8 +71,8 @@ TEST(Summary, BeginsWithWhatDisturbedTheRun) {
                     {{"share", 0.21}, {"programs", std::string{"chromium, cc1plus"}}}, "busy");
     for (auto& c : run.cases) record::conclude(c, 5);
     EXPECT_THAT(summary_text(run, {.width = 120}),
-                testing::StartsWith("The machine was busy: chromium, cc1plus used up to 21% of the "
-                                    "CPU; 1 of 2 values were measured again, 0 stay disturbed\n"));
+                StartsWith("The machine was busy: chromium, cc1plus used up to 21% of the "
+                           "CPU; 1 of 2 values were measured again, 0 stay disturbed\n"));
 }
 
 TEST(ExitCodes, OfTheWorstCase) {
@@ -119,7 +114,6 @@ TEST(Progress, OutsideOfATerminalIsALineForEachReplica) {
         ProgressLine line{turns, false};
         harness::Progress progress{.case_index = 0,
                                    .replica = 1,
-                                   .variant = {},
                                    .estimate = {.steps_done = 0, .steps_total = 10},
                                    .phase = "measuring"};
         line.progress(progress);
@@ -132,11 +126,10 @@ TEST(Progress, OutsideOfATerminalIsALineForEachReplica) {
         ProgressLine quiet{turns, true};
         quiet.progress(progress);
     }
-    EXPECT_THAT(
-        testing::internal::GetCapturedStderr(),
-        testing::MatchesRegex("0/10  0:00 left  replica 1 of 5  measuring  memory.copy.*\n"
-                              "1/10  1:05 left  replica 2 of 5  measuring  memory.copy.*\n"
-                              "1/10  1:05 left  replica 6  measuring  memory.copy[^\n]*\n"));
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                MatchesRegex("0/10  0:00 left  replica 1 of 5  measuring  memory.copy.*\n"
+                             "1/10  1:05 left  replica 2 of 5  measuring  memory.copy.*\n"
+                             "1/10  1:05 left  replica 6  measuring  memory.copy[^\n]*\n"));
 }
 
 } // namespace

@@ -203,17 +203,11 @@ TEST_F(Define, DescribesParametersAsTables) {
 }
 
 TEST_F(Define, CarriesInfoAndFlags) {
-    EXPECT_STREQ(probe.id, "test.probe");
     EXPECT_EQ(probe.version, 3U);
     EXPECT_STREQ(probe.ceiling, "peak.probe");
-    EXPECT_STREQ(probe.place, "host");
     EXPECT_EQ(probe.flags, ASSAY_REWINDS + ASSAY_IS_CEILING + 0U);
     EXPECT_EQ(probe.safe_calls, 5U);
-    EXPECT_NE(probe.rewind, nullptr);
-    EXPECT_NE(probe.metrics, nullptr);
-
     EXPECT_EQ(plain.flags, 0U);
-    EXPECT_EQ(plain.safe_calls, 0U);
     EXPECT_EQ(plain.rewind, nullptr);
     EXPECT_EQ(plain.metrics, nullptr);
     EXPECT_STREQ(plain.ceiling, "");
@@ -240,8 +234,7 @@ TEST_F(Define, BringsValuesIntoTheirFields) {
 }
 
 TEST_F(Define, AnswersFitWithAReason) {
-    const auto four = values(detail::value_of_name("all"), "");
-    EXPECT_EQ(probe.fit(&services_, four.data(), &text_), 0);
+    EXPECT_EQ(probe.fit(&services_, values(detail::value_of_name("all"), "").data(), &text_), 0);
     const auto eight = values(detail::value_of(std::int64_t{8}), "");
     EXPECT_EQ(probe.fit(&services_, eight.data(), &text_), 1);
     EXPECT_STREQ(buffer_.data(), "needs more cores");
@@ -331,6 +324,69 @@ TEST_F(Define, MachineKnowsSymbolsAndInstructionSets) {
     EXPECT_EQ(machine.bytes(Symbol::beyond_cache), 64_MiB) << "the caches are unknown";
     EXPECT_EQ(machine.number("numa.nodes"), 0);
     EXPECT_EQ(machine.text("cpu.model"), "");
+}
+
+// --- states of several precisions, trials, poison ----------------------------------------------------
+
+// What benchmarks share besides data and checks: states of several precisions, trials, poison.
+
+template <class T>
+struct State {
+    State(const std::int64_t& size, int& made) : value{static_cast<T>(size)} { ++made; }
+    State(const State&) = delete;
+    State(State&&) = delete;
+    State& operator=(const State&) = delete;
+    State& operator=(State&&) = delete;
+    ~State() = default;
+    void run() noexcept { value += 1; }
+    Work work() const { return {.bytes = sizeof(T)}; }
+    Check verify() const { return check_value(static_cast<double>(value), 8, "test"); }
+    void poison() { value = 1000; }
+    void spoil() { value += 100; }
+    T value;
+};
+
+struct InTwo : OneOf<State<double>, State<float>> {
+    InTwo(Precision precision, int& made) : OneOf{precision, std::int64_t{7}, made} {}
+};
+
+TEST(OneOf, MakesTheStateOfThePrecisionInPlaceAndOnce) {
+    int made = 0;
+    InTwo wide{Precision::fp64, made};
+    const InTwo narrow{Precision::fp32, made};
+    EXPECT_EQ(made, 2);
+    EXPECT_EQ(wide.work().bytes, size_of(Precision::fp64));
+    EXPECT_EQ(narrow.work().bytes, size_of(Precision::fp32));
+    wide.run();
+    EXPECT_TRUE(wide.verify().passed);
+    wide.spoil();
+    EXPECT_FALSE(wide.verify().passed);
+}
+
+TEST(Trial, TakesTheFastestWayAndNeedsOne) {
+    struct Way {
+        const char* name;
+        double seconds;
+    };
+    const std::vector<Way> ways{{"slow", 3e-3}, {"fast", 3e-4}, {"slower", 6e-3}};
+    const auto best = host::fastest_of(ways, [](const Way& way) {
+        for (const Stopwatch watch; watch.seconds() < way.seconds;) clobber();
+    });
+    EXPECT_STREQ(best.name, "fast");
+    EXPECT_THROW(host::fastest_of(std::vector<Way>{}, [](const Way&) {}), std::runtime_error);
+}
+
+TEST(Trial, SaysHowFarTheOthersWereBehind) {
+    const host::Trial known{.best = 1, .times = {3.0049, 1, 1.5}};
+    const std::vector<std::string> names{"a", "b", "c"};
+    EXPECT_EQ(host::others_of(known, [&](std::size_t i) { return names[i]; }), "a 3, c 1.5");
+}
+
+TEST(Spoil, IsBeyondTheBoundInBothPrecisions) {
+    for (const double bound : {1e-6, 0.01}) {
+        EXPECT_GT(off_by_twice(3.0, bound) / 3.0 - 1, bound);
+        EXPECT_GT(static_cast<double>(off_by_twice(3.0F, bound)) / 3.0 - 1, bound);
+    }
 }
 
 } // namespace

@@ -18,10 +18,10 @@ TEST_F(Tool, IsRunCheckedAndReported) {
     EXPECT_GT(tool.run(), 0);
     EXPECT_TRUE(tool.verify().passed) << tool.verify().detail;
     EXPECT_THAT(tool.verify().method, HasSubstr("an error"));
-    Metrics to{&services_.table};
+    Metrics to{&program_.services};
     tool.metrics(to);
-    EXPECT_EQ(services_.metrics.at("bandwidth"), 5e6);
-    EXPECT_THAT(services_.texts.at("command"), HasSubstr("--size=7"));
+    EXPECT_EQ(program_.metrics.at("bandwidth"), 5e6);
+    EXPECT_THAT(program_.texts.at("command"), HasSubstr("--size=7"));
 
     tool.spoil();
     EXPECT_FALSE(tool.verify().passed);
@@ -101,8 +101,8 @@ TEST(FileSystem, IsThatOfTheInnermostMount) {
 
 TEST_F(Tool, RecordsTheFileSystemOfItsFolder) {
     prepare(good);
-    EXPECT_EQ(services_.texts.at("file_system"), file_system_of(folder_.path()));
-    EXPECT_NE(services_.texts.at("file_system"), "");
+    EXPECT_EQ(program_.texts.at("file_system"), file_system_of(folder_.path()));
+    EXPECT_NE(program_.texts.at("file_system"), "");
 }
 
 TEST_F(Tool, ThatGoesPastThePageCacheNeedsAFileSystemThatLetsIt) {
@@ -160,12 +160,12 @@ TEST_F(Tool, OptionalMetricsMayBeAbsent) {
         {{"metric", "iops"}, {"match", "iops: (.*)"}, {"unit", "1/s"}, {"optional", true}});
     auto& tool = prepare(good);
     tool.run();
-    Metrics to{&services_.table};
+    Metrics to{&program_.services};
     tool.metrics(to);
-    EXPECT_FALSE(services_.metrics.contains("iops"));
+    EXPECT_FALSE(program_.metrics.contains("iops"));
     prepare(std::string{good} + "; echo 'iops: 12'").run();
     case_->metrics(to);
-    EXPECT_EQ(services_.metrics.at("iops"), 12);
+    EXPECT_EQ(program_.metrics.at("iops"), 12);
 }
 
 } // namespace

@@ -202,13 +202,14 @@ TEST(Fill, WordsInWordsEnd) {
 }
 
 TEST(Units, AreConvertedToThoseOfTheTable) {
-    EXPECT_EQ(unit_of("ms").factor, 1e-3);
-    EXPECT_EQ(unit_of("s").factor, 1);
-    EXPECT_EQ(unit_of("MiB/s").factor, 1048576);
-    EXPECT_EQ(unit_of("Gbit/s").factor, 125e6);
-    EXPECT_EQ(unit_of("kB/s").factor, 1e3);
-    EXPECT_EQ(unit_of("GFLOP/s").factor, 1e9);
-    EXPECT_EQ(unit_of("%").factor, 0.01);
+    for (const auto& [text, factor] : {std::pair{"ms", 1e-3},
+                                       {"s", 1.0},
+                                       {"MiB/s", 1048576.0},
+                                       {"Gbit/s", 125e6},
+                                       {"kB/s", 1e3},
+                                       {"GFLOP/s", 1e9},
+                                       {"%", 0.01}})
+        EXPECT_EQ(unit_of(text).factor, factor) << text;
     EXPECT_EQ(unit_of("ns/day").base, "ns/day");
     for (const char* text : {"", "MB", "Ms", "mB/s", "MMB/s", "KB/", "day"})
         EXPECT_THROW(unit_of(text), Problem) << text;

@@ -8,6 +8,7 @@
 #include "external/tool_case.hpp"
 #include "made.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -66,13 +67,11 @@ TEST_F(Process, GivesWhatItWrote) {
 }
 
 TEST_F(Process, HasALocaleAndNoThreadsOfOurs) {
-    ::setenv("OMP_NUM_THREADS", "7", 1);
-    ::setenv("LC_NUMERIC", "de_DE.UTF-8", 1);
+    const test::Variable threads{"OMP_NUM_THREADS", "7"};
+    const test::Variable locale{"LC_NUMERIC", "de_DE.UTF-8"};
     auto asked = command("echo \"$LC_ALL/$LC_NUMERIC/$OMP_NUM_THREADS/$MINE\"");
     asked.environment["MINE"] = "yes";
     EXPECT_EQ(run_well(asked).output, "C///yes\n");
-    ::unsetenv("OMP_NUM_THREADS");
-    ::unsetenv("LC_NUMERIC");
 }
 
 TEST_F(Process, SaysHowItFailed) {
@@ -211,9 +210,8 @@ TEST(Devices, AreNotTouchedUnlessAllowed) {
     const TemporaryFolder folder;
     std::filesystem::create_symlink(device, folder.path() / "link");
     EXPECT_THAT(why_not_touched({(folder.path() / "link").string()}), HasSubstr("--allow-device"));
-    ::setenv("ASSAY_ALLOW_DEVICE", ("/dev/null:" + device).c_str(), 1);
+    const test::Variable allowed{"ASSAY_ALLOW_DEVICE", "/dev/null:" + device};
     EXPECT_THAT(why_not_touched({device}), testing::Not(HasSubstr("--allow-device")));
-    ::unsetenv("ASSAY_ALLOW_DEVICE");
 }
 
 } // namespace

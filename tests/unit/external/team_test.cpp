@@ -107,11 +107,11 @@ TEST_F(ToolOfTeam, RunsOverItsHosts) {
     tool.run();
     EXPECT_TRUE(tool.verify().passed) << tool.verify().detail;
     EXPECT_EQ(text("hosts"), "localhost:1,h2:1\nlocalhost:2,h2:1\n");
-    EXPECT_EQ(services_.texts.at("job.hosts"), "node0:2 node1:1");
-    EXPECT_EQ(services_.numbers.at("ranks"), 3);
-    EXPECT_EQ(services_.numbers.at("machines"), 2);
-    EXPECT_THAT(services_.texts.at("command"), HasSubstr("--host node0:2,node1:1"));
-    EXPECT_THAT(services_.texts.at("command"), Not(HasSubstr("h2")));
+    EXPECT_EQ(program_.texts.at("job.hosts"), "node0:2 node1:1");
+    EXPECT_EQ(program_.numbers.at("ranks"), 3);
+    EXPECT_EQ(program_.numbers.at("machines"), 2);
+    EXPECT_THAT(program_.texts.at("command"), HasSubstr("--host node0:2,node1:1"));
+    EXPECT_THAT(program_.texts.at("command"), Not(HasSubstr("h2")));
 }
 
 TEST_F(ToolOfTeam, NeedsHostsThatCanServeIt) {

@@ -6,11 +6,10 @@
 
 #include "external/tool_case.hpp"
 #include "made.hpp"
+#include "support/fake_program.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <array>
-#include <limits>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -18,36 +17,10 @@ namespace assay::external {
 
 using harness::made::TemporaryFolder;
 
-/// What a program tells a benchmark and is told by it.
-struct Services {
-    Services() {
-        table.struct_size = sizeof table;
-        table.abi = ASSAY_MODULE_ABI;
-        table.context = this;
-        table.fact = [](void*, const char* name) {
-            return std::string_view{name} == "cores" ? 4.0
-                                                     : std::numeric_limits<double>::quiet_NaN();
-        };
-        table.fact_text = [](void*, const char*) -> const char* { return nullptr; };
-        table.setting_number = [](void* self, const char* name, double value) {
-            static_cast<Services*>(self)->numbers[name] = value;
-        };
-        table.setting_text = [](void* self, const char* name, const char* value) {
-            static_cast<Services*>(self)->texts[name] = value;
-        };
-        table.metric = [](void* self, const char* name, double value) {
-            static_cast<Services*>(self)->metrics[name] = value;
-        };
-        table.log = [](void*, std::int32_t, const char*) {};
-    }
-    std::map<std::string, double> numbers;
-    std::map<std::string, std::string> texts;
-    std::map<std::string, double> metrics;
-    assay_services table{};
-};
-
 class Tool : public testing::Test {
 protected:
+    Tool() { program_.facts["cores"] = 4; }
+
     static constexpr auto good = "echo 'rate: 5 MB/s'; echo 'errors: 0'";
 
     /// Prepared with a program of these lines.
@@ -59,7 +32,7 @@ protected:
         json_["scratch_in"] = "where";
         description_ = made(json_);
         case_.reset();
-        case_.emplace(description_, values(), Context{&services_.table});
+        case_.emplace(description_, values(), Context{&program_.services});
         return *case_;
     }
     const assay_value* values() {
@@ -69,7 +42,7 @@ protected:
     }
     std::string fit() {
         description_ = made(json_);
-        const auto decision = fits(description_, values(), Machine{&services_.table});
+        const auto decision = fits(description_, values(), Machine{&program_.services});
         return decision ? "" : decision.why();
     }
     /// Of a run of these lines; empty where it went well.
@@ -81,7 +54,7 @@ protected:
     }
 
     TemporaryFolder folder_;
-    Services services_;
+    test::FakeProgram program_;
     Json json_ = made_json();
     Description description_;
     std::string base_;

@@ -10,10 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <functional>
-#include <string>
-#include <vector>
 
 namespace assay::test {
 

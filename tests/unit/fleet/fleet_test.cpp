@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/file.hpp"
-#include "fleet/data.hpp"
 #include "fleet/document.hpp"
-#include "fleet/fleet.hpp"
-#include "fleet/words.hpp"
 #include "fleet_maker.hpp"
-#include "json/json.hpp"
-#include "support/generated_runs.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/must.hpp"
+#include "support/schema.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
-#include <string>
 
 namespace assay::report {
 namespace {
@@ -23,17 +13,10 @@ namespace {
 using test::fleet_options;
 using test::node_of;
 using test::SweepMaker;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
-using testing::StartsWith;
+using namespace testing;
 
 Fleet fleet_of(SweepMaker& maker, const FleetOptions& options = fleet_options()) {
-    auto fleet = make_fleet(std::move(maker.collection()), options);
-    EXPECT_TRUE(fleet) << fleet.error().message;
-    return std::move(*fleet);
+    return test::must(make_fleet(std::move(maker.collection()), options));
 }
 
 /// 40 nodes: n12 is slow in the first item and was measured again, n33 is slow and was not, n05 was unlucky once.
@@ -165,72 +148,16 @@ TEST(FleetTest, AccusesAsRarelyAsItSays) {
     EXPECT_EQ(found, static_cast<std::size_t>(fleets));
 }
 
-/// Files of a generated fleet, from the sweep to the verdict after retests.
-TEST(FleetTest, FindsTheBadNodesOfAGeneratedFleet) {
-    const harness::made::TemporaryFolder folder;
-    test::GeneratorOptions options{.types = {test::usual_types().front()},
-                                   .machines = 30,
-                                   .quarters = 1,
-                                   .runs = 4,
-                                   .values = 1,
-                                   .benchmarks = {"memory.stream", "gemm."},
-                                   .mishaps = false,
-                                   .days = 6,
-                                   .node = "n"};
-    for (const std::size_t bad : {4U, 17U})
-        options.steps.push_back({.benchmark = "memory.", .ratio = 0.8, .machine = bad});
-    const auto look = [&] {
-        auto runs = collect({folder.path().string()}, collecting_for_fleet({}));
-        auto fleet = make_fleet(std::move(*runs), fleet_options());
-        EXPECT_TRUE(fleet);
-        return std::move(*fleet);
-    };
-    test::write_runs(options, folder.path(), 1, [](auto, auto turn) { return turn == 0; });
-    auto fleet = look();
-    EXPECT_FALSE(has_slow(fleet));
-    std::set<std::size_t> again;
-    for (const auto& node : fleet.nodes)
-        if (node.state == NodeState::again) again.insert(std::stoul(node.name.substr(1)));
-    EXPECT_TRUE(again.contains(4) && again.contains(17));
-    test::write_runs(options, folder.path(), 1,
-                     [&](auto machine, auto turn) { return turn > 0 && again.contains(machine); });
-    fleet = look();
-    EXPECT_EQ(count_of(fleet, NodeState::slow), 2U) << answer_of(fleet)[0];
-    EXPECT_EQ(count_of(fleet, NodeState::again), 0U);
-    EXPECT_EQ(node_of(fleet, "n00004").state, NodeState::slow);
-    EXPECT_EQ(node_of(fleet, "n00017").state, NodeState::slow);
-}
-
 TEST(FleetTest, JsonObeysItsSchemaAndCsvHasEveryNode) {
     auto maker = usual();
     const auto fleet = fleet_of(maker, fleet_options(expand_nodes("n[00-39]").value()));
-    const auto value = json::parse(to_json(fleet, 3), "fleet");
-    ASSERT_TRUE(value);
-    const auto schema = json::read_file(layout().share / "schema" / "fleet.json");
-    ASSERT_TRUE(schema) << schema.error().message;
-    const auto fits = json::check_schema(*value, *schema, "fleet");
-    EXPECT_TRUE(fits) << fits.error().message;
-    EXPECT_EQ((*value)["counts"]["missing"], 2);
-    EXPECT_EQ((*value)["nodes"].size(), 40U);
+    EXPECT_EQ(test::broken(to_json(fleet, 3), "fleet"), "");
+    const auto value = json::parse(to_json(fleet, 3), "fleet").value();
+    EXPECT_EQ(value["counts"]["missing"], 2);
+    EXPECT_EQ(value["nodes"].size(), 40U);
     const auto csv = to_csv(fleet);
     EXPECT_THAT(csv, AllOf(HasSubstr("n12,slow,c7a.large,true,memory.stream,0.8"),
                            HasSubstr("n07,missing,,true,,,0,0")));
-}
-
-TEST(FleetTest, DocumentShowsWorstNodesAndAMapOfAll) {
-    auto maker = usual();
-    const auto fleet = fleet_of(maker, fleet_options(expand_nodes("n[00-39]").value()));
-    const auto document = make_document(fleet);
-    ASSERT_GE(document.sections.size(), 3U);
-    const auto& look = std::get<document::Table>(document.sections[0].blocks[0]);
-    EXPECT_EQ(look.rows[0].cells[0].text, "n12");
-    const auto& chart = std::get<document::Chart>(document.sections[1].blocks[0]);
-    const auto& map = std::get<document::HeatMap>(chart.data);
-    EXPECT_EQ(map.rows.size(), 38U);
-    EXPECT_EQ(map.values.size(), 38U * map.columns.size());
-    EXPECT_NEAR(
-        map.values[std::ranges::find(map.columns, "memory.stream") - map.columns.begin()].value(),
-        0.8, 0.02);
 }
 
 } // namespace

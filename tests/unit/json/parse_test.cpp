@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+
+#include "json/fields.hpp"
 #include "json/json.hpp"
+#include "support/results.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace assay::json {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
+using namespace testing;
 
 std::string error_of(std::string_view text, const Limits& limits = {}) {
     const auto parsed = parse(text, "x.json", limits);
@@ -27,8 +30,7 @@ std::string nested(std::size_t depth) { return std::string(depth, '[') + std::st
 TEST(Parse, KeepsValuesAndTheOrderOfKeys) {
     const std::string text =
         R"({"z":1,"a":-2,"m":[true,null,"\u00e9",1.5,18446744073709551615],"o":{}})";
-    const auto parsed = parse(text, "x.json");
-    ASSERT_TRUE(parsed) << parsed.error().message;
+    const auto parsed = valid(parse(text, "x.json"));
     EXPECT_EQ(to_line(*parsed),
               R"({"z":1,"a":-2,"m":[true,null,"é",1.5,18446744073709551615],"o":{}})");
 }
@@ -93,15 +95,11 @@ TEST(Parse, AMessageIsShortAndValidText) {
 }
 
 TEST(ReadFile, NamesTheFile) {
-    const auto missing = read_file("/nowhere/suite.json");
-    ASSERT_FALSE(missing);
-    EXPECT_THAT(missing.error().message, HasSubstr("/nowhere/suite.json"));
+    EXPECT_THAT(read_file("/nowhere/suite.json"), Fails(HasSubstr("/nowhere/suite.json")));
 
     const auto path = std::filesystem::path{testing::TempDir()} / "assay_json_read_file.json";
     std::ofstream{path} << "{\"a\":}";
-    const auto broken = read_file(path);
-    ASSERT_FALSE(broken);
-    EXPECT_THAT(broken.error().message, StartsWith(path.string() + ":1:6: "));
+    EXPECT_THAT(read_file(path), Fails(StartsWith(path.string() + ":1:6: ")));
     EXPECT_FALSE(read_file(path, {.bytes = 3}));
     std::filesystem::remove(path);
 }
@@ -136,12 +134,254 @@ TEST(Parse, OfAKeyThatIsRepeatedTheLastValueCountsWhereThatIsAllowed) {
     for (int i = 1; i < 40; ++i) text += ", \"k" + std::to_string(i) + "\": 0";
     text += ", \"k0\": {\"d\": 4}, \"k1\": 5}";
     EXPECT_FALSE(parse(text, "it"));
-    const auto value = parse(text, "it", {.repeated_keys = true});
-    ASSERT_TRUE(value) << value.error().message;
+    const auto value = valid(parse(text, "it", {.repeated_keys = true}));
     EXPECT_EQ(value->size(), 41U);
     EXPECT_EQ((*value)["k0"], Value({{"d", 4}}));
     EXPECT_EQ((*value)["k1"], 5);
     EXPECT_EQ((*value)["b"]["c"], Value::array({2}));
+}
+
+// --- in parts ----------------------------------------------------------------------------------------
+
+// A document in parts is the document that to_text() writes.
+
+/// As a Stream writes it that is given every member and item.
+void write(const Value& value, Stream& out) {
+    const bool plain_items = value.is_array() && (value.empty() || !value[0].is_structured());
+    if (!value.is_structured() || plain_items) return out.value(value);
+    value.is_object() ? out.open_object() : out.open_array();
+    for (const auto& item : value.items()) {
+        if (value.is_object()) out.key(item.key());
+        write(item.value(), out);
+    }
+    out.close();
+}
+
+const Value& document() {
+    static const Value value = [] {
+        Value made{{"schema", "x/1"},
+                   {"none", Value::array()},
+                   {"flat", {1, 2.5, "three", nullptr, true}},
+                   {"odd \"key\"", "quote \" backslash \\ tab \t bell \a delete \x7f"},
+                   {"text", "温度 \xc3\xa9 \xff: "},
+                   {"nested", {{"a", {{"b", Value::array({Value{{"c", -1}}, Value::object()})}}}}},
+                   {"nodes", Value::array()}};
+        for (int i = 0; i < 5000; ++i)
+            made["nodes"].push_back({{"name", "n" + std::to_string(i)}, {"value", i * 0.1}});
+        return made;
+    }();
+    return value;
+}
+
+TEST(Stream, WritesWhatToTextWrites) {
+    std::vector<std::string> parts;
+    const Sink sink = [&](std::string_view part) {
+        parts.emplace_back(part);
+        return true;
+    };
+    Stream out{sink};
+    write(document(), out);
+    EXPECT_TRUE(out.finish());
+    std::string all;
+    for (const auto& part : parts) {
+        EXPECT_TRUE(part.ends_with('\n')) << "parts are whole lines";
+        EXPECT_LT(part.size(), std::size_t{70} << 10U);
+        all += part;
+    }
+    EXPECT_EQ(all, to_text(document()));
+    EXPECT_GT(parts.size(), 2U);
+}
+
+TEST(Stream, AReaderThatHasEnoughIsNotAskedAgain) {
+    int asked = 0;
+    const Sink sink = [&](std::string_view) { return ++asked < 2; };
+    Stream out{sink};
+    write(document(), out);
+    EXPECT_FALSE(out.finish());
+    EXPECT_EQ(asked, 2);
+}
+
+// --- schemas -----------------------------------------------------------------------------------------
+
+constexpr const char* suite_schema = R"({
+  "definitions": {
+    "case": {
+      "type": "object",
+      "properties": {
+        "benchmark": {"type": "string", "minLength": 1, "description": "id of a benchmark"},
+        "replicas": {"type": "integer", "minimum": 1, "maximum": 99},
+        "level": {"enum": ["quick", "standard"]},
+        "sizes": {"type": "array", "maxItems": 3, "items": {"type": "number"}},
+        "any": {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"x": {"type": "null"}}}]}
+      },
+      "required": ["benchmark"],
+      "additionalProperties": false
+    }
+  },
+  "type": "object",
+  "properties": {
+    "schema": {"const": "assay.suite/1"},
+    "cases": {"type": "array", "items": {"$ref": "#/definitions/case"}},
+    "set": {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}
+  },
+  "required": ["schema"]
+})";
+
+std::string check(std::string_view text) {
+    static const Value schema = parse(suite_schema, "schema").value();
+    const auto checked = check_schema(parse(text, "x.json").value(), schema, "x.json");
+    return checked ? "" : checked.error().message;
+}
+
+std::string check_case(const std::string& members) {
+    return check(R"({"schema":"assay.suite/1","cases":[{"benchmark":"a"},{)" + members + "}]}");
+}
+
+TEST(Schema, AcceptsWhatMatches) {
+    EXPECT_EQ(check(R"({"schema":"assay.suite/1"})"), "");
+    EXPECT_EQ(check_case(R"("benchmark":"b","replicas":3,"level":"quick","sizes":[1,2.5])"), "");
+    EXPECT_EQ(check(R"({"schema":"assay.suite/1","set":{"a":1,"b":"x","c":true}})"), "");
+}
+
+TEST(Schema, NamesPlaceValueAndWhatWouldBeRight) {
+    for (const auto& [members, says] :
+         {std::pair{R"("benchmark":7)", ".benchmark: got 7, expected a string"},
+          {R"("benchmark":"")", ".benchmark: got \"\", expected at least 1 characters"},
+          {R"("benchmark":"a","replicas":0)", ".replicas: got 0, expected at least 1"},
+          {R"("benchmark":"a","replicas":1.5)", ".replicas: got 1.5, expected an integer"},
+          {R"("benchmark":"a","level":"quikc")",
+           ".level: got \"quikc\", expected \"quick\" or \"standard\" (did you mean \"quick\"?)"},
+          {R"("benchmark":"a","sizes":[1,2,3,4])", ".sizes: got 4 elements, expected at most 3"},
+          {R"("benchmark":"a","sizes":[1,"2"])", ".sizes[1]: got \"2\", expected a number"},
+          {R"("level":"quick")", ": `benchmark` is missing: id of a benchmark"},
+          {R"("benchmark":"a","replica":1)",
+           ": unknown key \"replica\" (did you mean \"replicas\"?)"}})
+        EXPECT_EQ(check_case(members), std::string{"x.json: cases[1]"} + says);
+    EXPECT_EQ(check(R"({"schema":"assay.suite/2"})"),
+              "x.json: schema: got \"assay.suite/2\", expected \"assay.suite/1\"");
+    EXPECT_EQ(
+        check(R"({"schema":"assay.suite/1","set":{"a.b":[]}})"),
+        "x.json: set.\"a.b\": got an empty array, expected a string, a number or true or false");
+    EXPECT_EQ(check("[]"), "x.json: got an empty array, expected an object");
+}
+
+TEST(Schema, AlternativesFallBackToTheValidatorsWords) {
+    EXPECT_THAT(check_case(R"("benchmark":"a","any":7)"), testing::StartsWith("x.json: cases[1]"));
+}
+
+TEST(Schema, KeysThatLookLikeIndicesAreKeys) {
+    const Value schema = parse(R"({"additionalProperties":{"type":"string"}})", "schema").value();
+    EXPECT_THAT(check_schema(parse(R"({"0":1})", "x").value(), schema, "x"),
+                Fails("x: 0: got 1, expected a string"));
+    EXPECT_THAT(check_schema(parse(R"({"":1})", "x").value(), schema, "x"),
+                Fails("x: \"\": got 1, expected a string"));
+}
+
+TEST(Schema, RefusesSchemasThatRunRegularExpressions) {
+    for (const char* text : {R"({"pattern":"a+"})", R"({"properties":{"a":{"format":"date"}}})",
+                             R"({"items":[{"patternProperties":{}}]})"}) {
+        EXPECT_THAT(check_schema(Value::object(), parse(text, "s").value(), "x"),
+                    Fails(testing::HasSubstr("std::regex")))
+            << text;
+    }
+    const Value harmless =
+        parse(R"({"properties":{"pattern":{"enum":[{"format":1}]}}})", "s").value();
+    EXPECT_TRUE(check_schema(Value::object(), harmless, "x"));
+}
+
+TEST(Schema, ABrokenSchemaIsAnErrorNotAnEnd) {
+    for (const char* text : {R"({"type":7})", R"({"$ref":"#/definitions/none"})", "[]", "7",
+                             R"({"required":{"a":1}})"}) {
+        const auto checked = check_schema(Value::object(), parse(text, "s").value(), "x");
+        if (!checked) {
+            EXPECT_THAT(checked.error().message, testing::HasSubstr("x"));
+        }
+    }
+}
+
+// --- fields ------------------------------------------------------------------------------------------
+
+Value parsed(std::string_view text) { return parse(text, "test").value(); }
+
+/// The problem of reading `key` of {"v": <json>} into a T.
+template <class T>
+std::string problem(std::string_view json, T target = {}) {
+    const Value value = parsed("{\"v\":" + std::string{json} + "}");
+    Document document{value, "f"};
+    const T before = target;
+    document.root().read("v", target);
+    EXPECT_EQ(document.failed(), target == before) << json;
+    const auto result = document.result();
+    return result ? "" : result.error().message;
+}
+
+TEST(Fields, SaysWhatIsThereAndWhatWouldBeRight) {
+    EXPECT_EQ(problem<std::string>("7"), "f: v: got 7, expected a string");
+    EXPECT_EQ(problem<bool>("\"yes\""), "f: v: got \"yes\", expected true or false");
+    EXPECT_EQ(problem<double>("\"1\""), "f: v: got \"1\", expected a number");
+    EXPECT_EQ(problem<double>("null"), "f: v: got null, expected a number");
+    EXPECT_EQ(problem<std::uint8_t>("256"), "f: v: got 256, expected an integer from 0 to 255");
+    EXPECT_EQ(problem<std::uint32_t>("-1"),
+              "f: v: got -1, expected an integer from 0 to 4294967295");
+    EXPECT_EQ(problem<std::int64_t>("9223372036854775808"),
+              "f: v: got 9223372036854775808, expected an integer from -9223372036854775808 to "
+              "9223372036854775807");
+    EXPECT_EQ(problem<int>("1.5"), "f: v: got 1.5, expected an integer from -2147483648 to "
+                                   "2147483647");
+    EXPECT_EQ(problem<std::vector<double>>("[1,[]]"),
+              "f: v[1]: got an empty array, expected a number");
+    EXPECT_EQ(problem<std::vector<std::string>>("{}"),
+              "f: v: got an empty object, expected an array");
+}
+
+TEST(Fields, NamesTheWholePathAndKeepsTheFirstProblem) {
+    const Value value = parsed(R"({"cases":[{"benchmark":"a"},{"benchmark":7},{}]})");
+    Document document{value, "suites/x.json"};
+    std::vector<std::string> ids;
+    document.root().each("cases",
+                         [&](const Object& entry) { entry.read("benchmark", ids.emplace_back()); });
+    EXPECT_EQ(document.result().error().message,
+              "suites/x.json: cases[1].benchmark: got 7, expected a string");
+    EXPECT_EQ(ids.size(), 2U) << "reading goes on after the first problem";
+}
+
+TEST(Fields, MissingAndOptional) {
+    const Value value = parsed("{}");
+    Document document{value, "f"};
+    int target = 5;
+    document.root().read_if("x", target);
+    EXPECT_TRUE(document.result());
+    EXPECT_EQ(target, 5);
+    document.root().object("inner").read("x", target);
+    EXPECT_EQ(document.result().error().message, "f: `inner` is missing");
+}
+
+TEST(Fields, UnknownKeysGetASuggestion) {
+    const Value value = parsed(R"({"bugdet":1})");
+    Document document{value, "f"};
+    document.root().only({"budget", "cases"});
+    EXPECT_EQ(document.result().error().message,
+              "f: unknown key \"bugdet\" (did you mean \"budget\"?)");
+}
+
+TEST(Fields, SurvivesWhatIsNoObject) {
+    for (const char* text : {"7", "[1]", "null", "\"x\""}) {
+        const Value value = parsed(text);
+        Document document{value, "f"};
+        const Object root = document.root();
+        std::string out;
+        root.read("x", out);
+        root.only({"x"});
+        root.each("x", [](const Object&) { FAIL(); });
+        EXPECT_FALSE(root.has("x"));
+        EXPECT_NE(document.result().error().message.find("expected an object"), std::string::npos);
+    }
+}
+
+TEST(Fields, HostileTextInMessagesIsCutAndEscaped) {
+    const std::string message = problem<double>("\"\\u001b[31m" + std::string(5000, 'a') + "\"");
+    EXPECT_LT(message.size(), 200U);
+    EXPECT_EQ(message.find('\x1b'), std::string::npos);
 }
 
 } // namespace

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For which machines, devices and cases a limit is.
+// For which machines, devices and cases a limit is; which values count and what their noise is; what each cause means.
 
+#include "judge/evidence.hpp"
 #include "judge/match.hpp"
+#include "judge/parts.hpp"
 #include "measured_node.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <string>
+#include <cstddef>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace assay::report {
 namespace {
@@ -45,6 +44,9 @@ TEST(Match, PatternsHaveAlternativesThatOverlap) {
     EXPECT_EQ(alternatives("a|b*|c"), (std::vector<std::string>{"a", "b*", "c"}));
     EXPECT_EQ(alternatives("a"), std::vector<std::string>{"a"});
     EXPECT_TRUE(alternatives("").empty());
+    EXPECT_TRUE(matches("NVIDIA H200*|NVIDIA H100*", "NVIDIA H100 80GB HBM3"));
+    EXPECT_FALSE(matches("NVIDIA H200*", "NVIDIA GH200"));
+    EXPECT_FALSE(matches("", "x"));
     EXPECT_TRUE(overlap("fp64|fp32", "fp3*"));
     EXPECT_TRUE(overlap("fp3*", "bf16|fp32"));
     EXPECT_FALSE(overlap("fp64|fp32", "bf16|int8"));
@@ -141,9 +143,132 @@ TEST(Match, APartOrAllAtOnceIsAnotherCase) {
     }
 }
 
+std::vector<Cause> all_causes() {
+    std::vector<Cause> all;
+    for (std::size_t i = 0; i <= static_cast<std::size_t>(last_cause); ++i)
+        all.push_back(static_cast<Cause>(i));
+    return all;
+}
+
 TEST(Match, PlacesOfALimit) {
     EXPECT_EQ(places_of({.cases = {{"place", "cuda*"}}}), "cuda*");
     EXPECT_EQ(places_of({}), "*");
+}
+
+TEST(Causes, OnlyNoneIsAPass) {
+    for (const auto cause : all_causes()) {
+        const auto meaning = meaning_of(cause);
+        EXPECT_EQ(meaning.outcome == Outcome::pass, cause == Cause::none) << to_string(cause);
+        EXPECT_NE(meaning.outcome, Outcome::skip) << to_string(cause);
+    }
+}
+
+TEST(Causes, AskForWhatFitsTheirBlame) {
+    for (const auto cause : all_causes()) {
+        const auto [outcome, blame, action] = meaning_of(cause);
+        const std::string name{to_string(cause)};
+        if (blame == Blame::none) {
+            EXPECT_LE(outcome, Outcome::warn) << name;
+            EXPECT_EQ(action, Action::none) << name;
+        }
+        if (blame == Blame::user) {
+            EXPECT_EQ(outcome, Outcome::inconclusive) << name;
+            EXPECT_EQ(action, cause == Cause::driver_silent ? Action::reboot : Action::fix_setup)
+                << name;
+        }
+        if (blame == Blame::node) {
+            EXPECT_EQ(outcome == Outcome::fail, action > Action::retest) << name;
+            EXPECT_EQ(action == Action::retest, cause == Cause::throttled) << name;
+        }
+        if (outcome == Outcome::error) {
+            EXPECT_EQ(action, Action::retest) << name;
+        }
+    }
+    // Another measurement of the same kind would find the same.
+    for (const auto cause : {Cause::no_limits, Cause::no_datasheet, Cause::unsettled,
+                             Cause::limit_expired, Cause::executed_on_cpu})
+        EXPECT_EQ(meaning_of(cause).action, Action::none) << to_string(cause);
+    for (const auto cause :
+         {Cause::not_measured, Cause::undecided, Cause::disturbed, Cause::throttled})
+        EXPECT_EQ(meaning_of(cause).action, Action::retest) << to_string(cause);
+}
+
+TEST(Evidence, ATeamIsNotOfOneDevice) {
+    auto series = test::gemm("cublaslt", 8192);
+    EXPECT_FALSE(is_of_one_device(series)); // of the host
+    series.place = "cuda:1";
+    EXPECT_TRUE(is_of_one_device(series));
+    series.conditions = {{"ranks", std::int64_t{2}}};
+    EXPECT_FALSE(is_of_one_device(series));
+    series.place = "host";
+    EXPECT_FALSE(is_of_one_device(series));
+}
+
+TEST(Evidence, NeighboursAreOnTheHostAndItsNetwork) {
+    const record::Machine guest{.virtualization = "kvm"};
+    const record::Machine metal{.virtualization = "none"};
+    auto series = test::triad();
+    EXPECT_TRUE(feels_neighbours(guest, series));
+    EXPECT_FALSE(feels_neighbours(metal, series));
+    series = test::on_device(test::gemm("cublaslt", 8192), 0);
+    EXPECT_FALSE(feels_neighbours(guest, series));
+    series.conditions = {{"machines", std::int64_t{1}}, {"ranks", std::int64_t{8}}};
+    EXPECT_FALSE(feels_neighbours(guest, series));
+    series.conditions = {{"machines", std::int64_t{2}}, {"ranks", std::int64_t{16}}};
+    EXPECT_TRUE(feels_neighbours(guest, series));
+    EXPECT_FALSE(feels_neighbours(metal, series));
+}
+
+TEST(Evidence, NoiseIsThatOfTheLimit) {
+    const Observation seen{.between_replicas = 0.03, .degrees = 5};
+    const Item item{.seen = {{.observation = &seen}}};
+    EXPECT_DOUBLE_EQ(noise_of({}, item, false).fail.replica.variance, 0.0009);
+    EXPECT_EQ(noise_of({}, item, false).fail.replica.degrees, 5);
+    // A spread without that of replicas says nothing of them.
+    EXPECT_DOUBLE_EQ(
+        noise_of({.spread = Components{.run = 0.1}}, item, false).fail.replica.variance, 0.0009);
+    const Limit of_replicas{.spread = Components{.replica = 0.01}};
+    EXPECT_DOUBLE_EQ(noise_of(of_replicas, item, false).fail.replica.variance, 0.0001);
+    EXPECT_EQ(noise_of(of_replicas, item, false).fail.run.degrees,
+              stats::AcceptanceNoise{}.run.degrees);
+    // Days alone, or runs alone, are enough for a variance between runs.
+    EXPECT_DOUBLE_EQ(noise_of({.spread = Components{.replica = 0.01, .day = 0.2}}, item, false)
+                         .fail.run.variance,
+                     0.04);
+    EXPECT_DOUBLE_EQ(noise_of({.spread = Components{.replica = 0.01, .run = 0.1}}, item, false)
+                         .fail.run.variance,
+                     0.01);
+    EXPECT_DOUBLE_EQ(
+        noise_of({.spread = Components{.replica = 0.01, .run = 0.3, .day = 0.4}}, item, false)
+            .fail.run.variance,
+        0.25);
+}
+
+TEST(Evidence, NoiseOfReplicasNeedsDegrees) {
+    const Observation unsure{.between_replicas = 0.03};
+    const Item item{.seen = {{.observation = &unsure}}};
+    EXPECT_EQ(noise_of({}, item, false).fail.replica.degrees,
+              stats::AcceptanceNoise{}.replica.degrees);
+    const Observation without{.degrees = 5};
+    const Item other{.seen = {{.observation = &without}}};
+    EXPECT_EQ(noise_of({}, other, false).fail.replica.degrees,
+              stats::AcceptanceNoise{}.replica.degrees);
+}
+
+TEST(Evidence, CasesDifferInTheseParameters) {
+    auto small = test::gemm("openblas", 1024);
+    auto large = test::gemm("openblas", 2048);
+    auto tuned = test::gemm("openblas", 2048);
+    tuned.parameters.push_back({"load", std::string{"sustained"}});
+    const auto which = differences_of({&small, &large, &tuned});
+    ASSERT_EQ(which.size(), 3U);
+    ASSERT_EQ(which[0].size(), 1U); // the precision is that of all
+    EXPECT_EQ(which[0][0].name, "size");
+    EXPECT_EQ(record::to_string(which[0][0].value), "1024");
+    ASSERT_EQ(which[2].size(), 2U);
+    EXPECT_EQ(which[2][1].name, "load");
+    EXPECT_TRUE(differences_of({&small})[0].empty());
+    EXPECT_TRUE(differences_of({}).empty());
 }
 
 } // namespace

@@ -7,10 +7,6 @@
 #include "judge/judge.hpp"
 #include "support/collection_maker.hpp"
 
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace assay::test {
 
 /// 2026-02-02, in seconds since 1970: after every made-up run.

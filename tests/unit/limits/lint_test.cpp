@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of limits with slips that were published, and what lint has to say of each.
+// Files of limits with slips that were published and what lint has to say of each; limits that are derived from a fleet.
 
-#include "base/utc.hpp"
-#include "document/language.hpp"
+#include "fleet/derive.hpp"
 #include "json/json.hpp"
 #include "judge/effective.hpp"
+#include "judge/judge.hpp"
 #include "judge/lint.hpp"
 #include "support/collection_maker.hpp"
+#include "support/document.hpp"
+#include "support/must.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <sstream>
-#include <string>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::UnorderedElementsAreArray;
+using namespace testing;
 
 const fs::path corpus{ASSAY_LIMITS};
 const double today = *seconds_of("2026-11-23");
@@ -99,24 +96,21 @@ TEST(Lint, CatchesEverySlipThatWasPublishedAndNothingElse) {
 }
 
 TEST(Lint, FindsNothingInTheLimitsThatAreShipped) {
-    const auto path = find_limits("spec");
-    ASSERT_TRUE(path) << path.error().message;
-    EXPECT_THAT(codes_of(lint_text(content(*path))), IsEmpty());
+    const auto path = test::must(find_limits("spec"));
+    EXPECT_THAT(codes_of(lint_text(content(path))), IsEmpty());
 }
 
 TEST(Lint, SaysWhatIsWrongAndWhatWouldBeRightInBothLanguages) {
     const auto text = content(corpus / "azure-gemm.json");
     const auto english = lint_text(text);
-    ASSERT_THAT(english, testing::SizeIs(1));
+    ASSERT_THAT(english, SizeIs(1));
     EXPECT_EQ(english[0].severity, document::Severity::serious);
     EXPECT_THAT(english[0].what,
-                testing::AllOf(HasSubstr("769 GFLOP/s"), HasSubstr("1000"),
-                               HasSubstr("NVIDIA H100 SXM5 80GB"), HasSubstr("989 TFLOP/s")));
+                AllOf(HasSubstr("769 GFLOP/s"), HasSubstr("1000"),
+                      HasSubstr("NVIDIA H100 SXM5 80GB"), HasSubstr("989 TFLOP/s")));
     EXPECT_EQ(english[0].instead, "Probably 769 TFLOP/s.");
-    use_language(Language::zh);
-    const auto chinese = lint_text(text);
-    use_language(Language::en);
-    EXPECT_THAT(chinese[0].what, HasSubstr("峰值"));
+    const test::Speaking chinese{Language::zh};
+    EXPECT_THAT(lint_text(text)[0].what, HasSubstr("峰值"));
 }
 
 TEST(Lint, KnowsTheNetworkBoundOfAnAllReduce) {
@@ -241,7 +235,7 @@ TEST(Lint, SurvivesWhatIsNoFileOfLimits) {
     for (const char* text : {"", "{", "[]", "7", R"({"limits": [7, {"id": 7}, {"id": "x"}]})",
                              R"({"schema": "assay.limits/1", "name": "x", "limits": "all"})"}) {
         const auto found = lint_text(text);
-        ASSERT_THAT(found, testing::Not(IsEmpty())) << text;
+        ASSERT_THAT(found, Not(IsEmpty())) << text;
         EXPECT_EQ(found[0].severity, document::Severity::serious);
     }
 }
@@ -251,52 +245,148 @@ TEST(Lint, IsADocumentAndData) {
     const auto document = make_document(found, {"x.json"}, 2);
     EXPECT_EQ(document.tone, document::Tone::bad);
     EXPECT_THAT(document.verdict, HasSubstr("1 finding, 1 serious"));
-    const auto value = json::parse(to_json(found, {"x.json"}, 2), "json");
-    ASSERT_TRUE(value);
-    EXPECT_EQ((*value)["findings"][0]["code"], "unit_slip");
-    EXPECT_EQ((*value)["serious"], 1);
+    const auto value = json::parse(to_json(found, {"x.json"}, 2), "json").value();
+    EXPECT_EQ(value["findings"][0]["code"], "unit_slip");
+    EXPECT_EQ(value["serious"], 1);
     EXPECT_EQ(make_document({}, {"x.json"}, 2).tone, document::Tone::good);
 }
 
 TEST(Effective, ShowsWhatIsInForceOnAMachine) {
-    const auto parse = [](const std::string& file, const std::string& limits) {
-        return *parse_limits(R"({"schema": "assay.limits/1", "name": ")" + file +
-                                 R"(", "limits": [)" + limits + "]}",
-                             file);
+    const auto of = [](const char* id, const char* file, double at_least, const char* share_of) {
+        return Limit{.id = id,
+                     .cases = {{"benchmark", "memory.stream"}},
+                     .unit = *share_of == '\0' ? "B/s" : "",
+                     .at_least = at_least,
+                     .share_of = share_of,
+                     .source = "s",
+                     .file = file};
     };
-    const std::string rest = R"("kind": "spec", "source": "s", )";
-    auto limits = layered(
-        {parse(
-             "low",
-             R"({"id": "triad", )" + rest +
-                 R"("case": {"benchmark": "memory.stream"}, "unit": "B/s", "at_least": 1e10},
-                          {"id": "other", )" +
-                 rest +
-                 R"("machine": {"instance": "c6a.*"}, "case": {"benchmark": "memory.stream"}, "unit": "B/s", "at_least": 1e10})"),
-         parse(
-             "high",
-             R"({"id": "triad", )" + rest +
-                 R"("case": {"benchmark": "memory.stream"}, "unit": "B/s", "at_least": 2e10, "expires": "2026-11-01"},
-                           {"id": "share", )" +
-                 rest +
-                 R"("case": {"benchmark": "memory.stream"}, "share_of": "datasheet", "at_least": 0.5},
-                           {"id": "less", )" +
-                 rest +
-                 R"("case": {"benchmark": "memory.stream"}, "share_of": "limit:share", "at_least": 0.5})")});
+    auto other = of("other", "low", 1e10, "");
+    other.machine = {{"instance", "c6a.*"}};
+    auto triad = of("triad", "high", 2e10, "");
+    triad.expires = "2026-11-01";
+    const auto limits = layered({{.limits = {of("triad", "low", 1e10, ""), other}},
+                                 {.limits = {triad, of("share", "high", 0.5, "datasheet"),
+                                             of("less", "high", 0.5, "limit:share")}}});
     ASSERT_TRUE(limits);
     EXPECT_EQ(effective(*limits, nullptr, today)->limits.size(), 4U);
     test::CollectionMaker maker;
     maker.observe(maker.run({}), test::triad(), {3e10}).datasheet = 4e10;
-    const auto found = effective(*limits, &maker.collection(), today);
-    ASSERT_TRUE(found);
-    ASSERT_EQ(found->limits.size(), 3U);
-    EXPECT_EQ(found->limits[0].replaced, "low");
-    EXPECT_TRUE(found->limits[0].expired);
-    EXPECT_EQ(found->limits[1].low, 2e10);
-    EXPECT_EQ(found->limits[2].high, 1e10);
-    EXPECT_EQ(make_document(*found).sections[0].title, "Limits");
+    const auto found = effective(*limits, &maker.collection(), today).value();
+    ASSERT_EQ(found.limits.size(), 3U);
+    EXPECT_EQ(found.limits[0].replaced, "low");
+    EXPECT_TRUE(found.limits[0].expired);
+    EXPECT_EQ(found.limits[1].low, 2e10);
+    EXPECT_EQ(found.limits[2].high, 1e10);
+    EXPECT_EQ(make_document(found).sections[0].title, "Limits");
     maker.run({.machine = "m-2"});
     EXPECT_FALSE(effective(*limits, &maker.collection(), today)) << "one machine at a time";
+}
+
+const double now = *seconds_of("2026-11-23");
+
+/// Nodes of one type with three runs of five replicas; `slow` of them at 80% in GEMM.
+class Nodes {
+public:
+    explicit Nodes(int nodes, int slow = 0, std::uint64_t seed = 1) : random_{seed} {
+        for (int node = 0; node < nodes; ++node) add(fmt::format("m-{}", node), node < slow);
+    }
+    void add(const std::string& machine, bool slow = false) {
+        const double gemm = 1e11 * (slow ? 0.8 : 1) * noise(0.004);
+        const double wait = 90e-9 * noise(0.01);
+        for (int run = 0; run < 3; ++run) {
+            const auto made = maker_.run(
+                {.machine = machine, .started = fmt::format("2026-11-0{}T12:00:00Z", run + 1)});
+            observe(made, test::gemm("openblas", 1024), gemm * noise(0.003), 0.005);
+            observe(made, test::latency(1 << 30), wait * noise(0.003), 0.01);
+        }
+    }
+    Collection& collection() { return maker_.collection(); }
+
+private:
+    double noise(double deviation) { return std::exp(deviation * law_(random_)); }
+    void observe(std::uint32_t run, const Series& series, double level, double deviation) {
+        std::vector<double> replicas(5);
+        for (double& value : replicas) value = level * noise(deviation);
+        auto& seen = maker_.observe(run, series, replicas);
+        seen.events = 0; // telemetry saw nothing
+        seen.verified = true;
+    }
+    std::mt19937_64 random_;
+    std::normal_distribution<> law_;
+    test::CollectionMaker maker_;
+};
+
+DeriveOptions options() {
+    return {.name = "fleet", .author = "operations", .valid_days = 180, .now = now};
+}
+
+TEST(Derive, TakesABoundFromTheGoodNodes) {
+    Nodes nodes{40, 1};
+    const auto derived = test::must(derive(nodes.collection(), options()));
+    ASSERT_EQ(derived.limits.size(), 2U);
+    const auto& gemm = derived.limits[0].limit;
+    EXPECT_EQ(gemm.cases.at("benchmark"), "gemm.square");
+    EXPECT_EQ(gemm.cases.at("size"), "1024");
+    EXPECT_EQ(gemm.machine.at("instance"), "c7a.large");
+    EXPECT_EQ(gemm.samples, 40U);
+    EXPECT_NEAR(*gemm.center / 1e11, 1, 0.005);
+    EXPECT_LT(*gemm.at_least, *gemm.center * 0.99);
+    EXPECT_GT(*gemm.at_least, *gemm.center * 0.95) << "the slow node widens nothing";
+    EXPECT_FALSE(gemm.at_most);
+    EXPECT_NEAR(*gemm.spread->replica, 0.005, 0.001);
+    EXPECT_NEAR(*gemm.spread->node, 0.004, 0.002);
+    EXPECT_NEAR(*gemm.spread->run, 0.003, 0.001);
+    EXPECT_FALSE(gemm.spread->device) << "there is one";
+    EXPECT_NEAR(*gemm.errors->false_reject, 0.001 / 2, 1e-12);
+    EXPECT_EQ(gemm.author, "") << "the file says it for all";
+    EXPECT_EQ(derived.file.author, "operations");
+    EXPECT_EQ(derived.file.expires, "2027-05-22");
+    EXPECT_EQ(derived.limits[0].left_out, 1U);
+    const auto& latency = derived.limits[1].limit;
+    EXPECT_GT(*latency.at_most, *latency.center);
+    EXPECT_FALSE(latency.at_least);
+    EXPECT_GT(derived.limits[0].by_replicas[0], derived.limits[0].by_replicas[3]);
+}
+
+TEST(Derive, WritesWhatLintAndCheckRead) {
+    Nodes nodes{12};
+    const auto derived = derive(nodes.collection(), options()).value();
+    const auto text = json::to_text(to_json(derived.file));
+    const auto read = test::must(parse_limits(text, "fleet.json"));
+    const auto found = lint({{.file = "fleet.json", .limits = read}}, {.now = now});
+    EXPECT_THAT(found, IsEmpty()) << found[0].what;
+    auto limits = layered({read}).value();
+    Nodes later{1, 0, 7};
+    later.add("m-slow", true);
+    const auto judged = test::must(judge(later.collection(), limits, {.now = now}));
+    ASSERT_EQ(judged.nodes.size(), 2U);
+    const auto& checks = judged.nodes[0].checks;
+    const auto gemm = std::ranges::find_if(
+        checks, [](const Check& check) { return check.id.find("gemm") != std::string::npos; });
+    ASSERT_NE(gemm, checks.end());
+    EXPECT_EQ(gemm->outcome, Outcome::fail)
+        << to_string(gemm->cause) << " " << gemm->value.value_or(0) << " "
+        << gemm->bound.value_or(0) << " " << gemm->replicas << " " << gemm->runs << " "
+        << gemm->p_fail.value_or(9);
+    for (const auto& check : judged.nodes[1].checks)
+        EXPECT_NE(check.outcome, Outcome::fail) << check.id;
+}
+
+TEST(Derive, SaysWhichNodesAreMissing) {
+    Nodes nodes{3};
+    const auto derived = derive(nodes.collection(), options());
+    ASSERT_FALSE(derived);
+    EXPECT_THAT(derived.error().message, HasSubstr("\"c7a.large\" has 3: measure 2 more"));
+    auto by_device = options();
+    by_device.by = "device";
+    const auto none = derive(nodes.collection(), by_device);
+    ASSERT_FALSE(none);
+    EXPECT_THAT(none.error().message, HasSubstr("no run says its device"));
+    auto filtered = options();
+    filtered.filter = {"family=nothing"};
+    EXPECT_FALSE(derive(nodes.collection(), filtered));
+    EXPECT_FALSE(derive({}, options()));
 }
 
 } // namespace

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "amd_table.hpp"
 #include "machine/amd_devices.hpp"
 #include "machine/devices.hpp"
-#include "machine/pci.hpp"
-#include "trees.hpp"
+#include "machine/inventory.hpp"
+#include "record/hardware_layout.hpp"
+#include "scratch.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -19,38 +17,21 @@ namespace {
 
 using namespace assay;
 using namespace assay::machine;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
-/// A copy of the tree whose file has this text.
-Files changed(const Scratch& scratch, const char* file, std::string_view text) {
-    scratch.copy(tree_path("mi300x"));
-    scratch.write(file, text);
-    return scratch.files();
-}
+using namespace testing;
 
 TEST(AmdDevices, AreDescribedByTheKernel) {
     const auto files = tree("mi300x");
     const auto found = read_amd_devices(files, read_pci(files));
     ASSERT_THAT(found.devices, SizeIs(2));
-    const auto& first = found.devices[0];
-    EXPECT_EQ(first.kind, "hip");
-    EXPECT_EQ(first.index, 0);
-    EXPECT_EQ(first.pci_address, "0000:05:00.0") << "sorted by address, not by node";
-    EXPECT_EQ(first.uuid, "GPU-a1b2c3d4e5f60718");
-    EXPECT_EQ(first.name, "AMD Instinct MI300X OAM");
-    EXPECT_EQ(first.compute_capability, "gfx942");
-    EXPECT_EQ(first.multiprocessors, 304);
-    EXPECT_EQ(first.memory_bytes, 206141652992);
-    EXPECT_EQ(first.memory_bus_bits, 8192);
-    EXPECT_EQ(first.clock_max_hz, 2.1e9);
-    EXPECT_EQ(first.memory_clock_max_hz, 1.3e9);
-    EXPECT_EQ(first.power_limit_watts, 750);
-    EXPECT_EQ(first.firmware.vbios, "113-M3000100-103");
-    EXPECT_EQ(first.mode, "") << "SPX is the whole device";
-    EXPECT_EQ(first.numa_node, 0);
+    // Sorted by address, not by node; SPX is the whole device, which has no mode.
+    EXPECT_EQ(json::to_line(json::encode(found.devices[0])),
+              R"({"kind":"hip","index":0,"uuid":"GPU-a1b2c3d4e5f60718","whole_uuid":null,)"
+              R"("pci_address":"0000:05:00.0","name":"AMD Instinct MI300X OAM",)"
+              R"("compute_capability":"gfx942","multiprocessors":304,"memory_bytes":206141652992,)"
+              R"("clock_max_hz":2100000000.0,"memory_clock_max_hz":1300000000.0,)"
+              R"("memory_bus_bits":8192,"power_limit_watts":750.0,)"
+              R"("power_limit_default_watts":750.0,"mode":"","ecc":null,"confidential":null,)"
+              R"("numa_node":0,"nvlinks":null,"firmware":{"vbios":"113-M3000100-103"}})");
     EXPECT_EQ(found.devices[1].numa_node, 1);
     EXPECT_EQ(found.driver, "6.10.5");
     EXPECT_THAT(found.serials, SizeIs(3));
@@ -66,20 +47,19 @@ TEST(AmdDevices, ArePlacesBesideThoseOfOthers) {
 }
 
 TEST(AmdDevices, APartIsNoWholeDevice) {
-    const Scratch scratch;
-    const auto files =
-        changed(scratch, "/sys/bus/pci/devices/0000:05:00.0/current_compute_partition", "CPX\n");
-    const auto found = read_amd_devices(files, {});
+    const Scratch scratch{tree_path("mi300x")};
+    scratch.write("/sys/bus/pci/devices/0000:05:00.0/current_compute_partition", "CPX\n");
+    const auto found = read_amd_devices(scratch.files(), {});
     ASSERT_THAT(found.devices, SizeIs(2));
     EXPECT_EQ(found.devices[0].mode, "cpx");
 }
 
 TEST(AmdDevices, WithoutANameTheTargetIsOne) {
-    const Scratch scratch;
-    const auto files = changed(scratch, "/sys/class/kfd/kfd/topology/nodes/2/properties",
-                               "gfx_target_version 90010\nsimd_count 99999999999999999999\n"
-                               "simd_per_cu 0\nunique_id 255\nlocation_id\n\n");
-    const auto found = read_amd_devices(files, {});
+    const Scratch scratch{tree_path("mi300x")};
+    scratch.write("/sys/class/kfd/kfd/topology/nodes/2/properties",
+                  "gfx_target_version 90010\nsimd_count 99999999999999999999\n"
+                  "simd_per_cu 0\nunique_id 255\nlocation_id\n\n");
+    const auto found = read_amd_devices(scratch.files(), {});
     ASSERT_THAT(found.devices, SizeIs(2));
     EXPECT_EQ(found.devices[0].compute_capability, "gfx90a");
     EXPECT_EQ(found.devices[0].name, "AMD gfx90a");
@@ -89,25 +69,24 @@ TEST(AmdDevices, WithoutANameTheTargetIsOne) {
 }
 
 TEST(AmdDevices, WithoutAnIdItCannotBeChosen) {
-    const Scratch scratch;
-    const auto files = changed(scratch, "/sys/class/kfd/kfd/topology/nodes/2/properties",
-                               "gfx_target_version 110000\nunique_id 0\n");
-    const auto found = read_amd_devices(files, {});
+    const Scratch scratch{tree_path("mi300x")};
+    scratch.write("/sys/class/kfd/kfd/topology/nodes/2/properties",
+                  "gfx_target_version 110000\nunique_id 0\n");
+    const auto found = read_amd_devices(scratch.files(), {});
     EXPECT_THAT(found.devices, SizeIs(1));
     EXPECT_THAT(found.problems, ElementsAre(HasSubstr("no unique id")));
 }
 
 TEST(AmdDevices, AreReadInAWindow) {
-    const Scratch scratch;
-    scratch.copy(tree_path("mi300x"));
+    const Scratch scratch{tree_path("mi300x")};
     const std::string pci = "/sys/bus/pci/devices/0000:05:00.0/";
-    scratch.write(pci + "hwmon/hwmon5/power1_input", "612000000\n");
-    scratch.write(pci + "hwmon/hwmon5/freq1_input", "1950000000\n");
-    scratch.write(pci + "hwmon/hwmon5/temp2_input", "71000\n");
+    scratch.write_lines(
+        pci + "hwmon/hwmon5/",
+        {{"power1_input", "612000000"}, {"freq1_input", "1950000000"}, {"temp2_input", "71000"}});
     scratch.write(pci + "ras/umc_err_count", "ue: 0\nce: 3\n");
-    scratch.write("/sys/class/kfd/kfd/topology/nodes/3/gpu_id", "51042\n");
-    scratch.write("/sys/class/kfd/kfd/proc/4711/vram_51042", "1048576\n");
-    scratch.write("/sys/class/kfd/kfd/proc/4712/vram_51042", "0\n");
+    scratch.write_lines("/sys/class/kfd/kfd/", {{"topology/nodes/3/gpu_id", "51042"},
+                                                {"proc/4711/vram_51042", "1048576"},
+                                                {"proc/4712/vram_51042", "0"}});
     const auto device = find_amd_device(scratch.files(), "GPU-a1b2c3d4e5f60718");
     ASSERT_TRUE(device);
     EXPECT_EQ(device->describe().index, 0);

@@ -4,38 +4,15 @@
 #include "machine/system.hpp"
 #include "record/convert.hpp"
 #include "record/same_machine.hpp"
+#include "scratch.hpp"
 #include "support/fake_nvml.hpp"
-#include "trees.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 
 namespace assay::machine {
 namespace {
-
-// FIPS 180-4 examples (NIST CSRC) and RFC 4231.
-TEST(Sha256, KnownAnswers) {
-    EXPECT_EQ(to_hex(sha256("")),
-              "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    EXPECT_EQ(to_hex(sha256("abc")),
-              "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    EXPECT_EQ(to_hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
-              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-    EXPECT_EQ(to_hex(sha256(std::string(1'000'000, 'a'))),
-              "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-}
-
-TEST(Hmac, KnownAnswers) {
-    EXPECT_EQ(to_hex(hmac_sha256(std::string(20, '\x0b'), "Hi There")),
-              "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
-    EXPECT_EQ(to_hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
-              "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
-    EXPECT_EQ(to_hex(hmac_sha256(std::string(131, '\xaa'),
-                                 "Test Using Larger Than Block-Size Key - Hash Key First")),
-              "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
-}
 
 record::Machine machine_of(const Scratch& scratch, Shape shape = {}) {
     return inspect(Sources{.files = scratch.files(), .shape = std::move(shape)});
@@ -48,8 +25,7 @@ constexpr const char* product_uuid = "/sys/class/dmi/id/product_uuid";
 constexpr const char* one_uuid = "4c4c4544-0039-3510-8052-b4c04f4d3633\n";
 
 TEST(Identity, ComesAndGoesNotWithTheWeather) {
-    const Scratch scratch;
-    scratch.copy(tree_path("aws-c7a"));
+    const Scratch scratch{tree_path("aws-c7a")};
     const std::string id = id_of(scratch);
     EXPECT_THAT(id, testing::MatchesRegex("[0-9a-f]{16}"));
     // Ids of the first version, which histories know machines by.
@@ -64,8 +40,7 @@ TEST(Identity, ComesAndGoesNotWithTheWeather) {
 }
 
 TEST(Identity, TellsMachinesApart) {
-    const Scratch scratch;
-    scratch.copy(tree_path("aws-c7a"));
+    const Scratch scratch{tree_path("aws-c7a")};
     const std::string id = id_of(scratch);
     scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c002\n");
     const std::string other = id_of(scratch);
@@ -75,8 +50,7 @@ TEST(Identity, TellsMachinesApart) {
 }
 
 TEST(Identity, AnImageWithoutAnIdIsNoKey) {
-    const Scratch scratch;
-    scratch.copy(tree_path("aws-c7a"));
+    const Scratch scratch{tree_path("aws-c7a")};
     scratch.write("/etc/machine-id", "uninitialized\n");
     const auto machine = machine_of(scratch);
     EXPECT_EQ(machine.identity.by, "hardware");
@@ -88,8 +62,7 @@ TEST(Identity, AnImageWithoutAnIdIsNoKey) {
 }
 
 TEST(Identity, MachinesFromOneImageAreTwo) {
-    const Scratch scratch;
-    scratch.copy(tree_path("bare-metal"));
+    const Scratch scratch{tree_path("bare-metal")};
     scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c001\n");
     const auto one = machine_of(scratch);
     scratch.write(product_uuid, one_uuid);
@@ -102,8 +75,7 @@ TEST(Identity, MachinesFromOneImageAreTwo) {
 }
 
 TEST(Identity, AReinstalledMachineIsTheSame) {
-    const Scratch scratch;
-    scratch.copy(tree_path("bare-metal"));
+    const Scratch scratch{tree_path("bare-metal")};
     scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c001\n");
     const auto before = machine_of(scratch);
     scratch.write("/etc/machine-id", "00112233445566778899aabbccddeeff\n");
@@ -113,8 +85,7 @@ TEST(Identity, AReinstalledMachineIsTheSame) {
 }
 
 TEST(Identity, WithoutRootItIsTheOldIdWhichRootHasAsAnAlias) {
-    const Scratch scratch;
-    scratch.copy(tree_path("bare-metal"));
+    const Scratch scratch{tree_path("bare-metal")};
     scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c001\n");
     const auto as_root = machine_of(scratch);
     std::filesystem::remove(scratch.root() / "sys/class/dmi/id/product_uuid");
@@ -130,8 +101,7 @@ TEST(Identity, PlaceholdersAreNoUuids) {
           "03000200-0400-0500-0006-000700080009", "00020003-0004-0005-0006-000700080009",
           "12345678-1234-5678-90AB-CDDEEFAABBCC", "fefefefe-fefe-fefe-fefe-fefefefefefe",
           "Not Settable", "To Be Filled By O.E.M.", "4c4c4544003935108052b4c04f4d3633xxxx", ""}) {
-        const Scratch scratch;
-        scratch.copy(tree_path("bare-metal"));
+        const Scratch scratch{tree_path("bare-metal")};
         scratch.write(product_uuid, std::string{uuid} + "\n");
         EXPECT_EQ(machine_of(scratch).identity.by, "hardware") << uuid;
     }
@@ -141,8 +111,7 @@ TEST(Identity, PlaceholdersAreNoUuids) {
 }
 
 TEST(Identity, AnInstanceIsItsOwnWhoeverReadsIt) {
-    const Scratch scratch;
-    scratch.copy(tree_path("aws-c7a"));
+    const Scratch scratch{tree_path("aws-c7a")};
     const auto old = id_of(scratch);
     const auto with = [&](const std::string& instance) {
         scratch.write("/run/cloud-init/instance-data.json",
@@ -169,8 +138,7 @@ TEST(Identity, AnInstanceIsItsOwnWhoeverReadsIt) {
 }
 
 TEST(Identity, TheIdOnDiskCountsIfCloudInitRanSinceBoot) {
-    const Scratch scratch;
-    scratch.copy(tree_path("aws-c7a"));
+    const Scratch scratch{tree_path("aws-c7a")};
     scratch.write("/var/lib/cloud/data/instance-id", "i-04751aa1358a0a964\n");
     EXPECT_EQ(machine_of(scratch).identity.by, "machine_id");
     scratch.write("/run/cloud-init/status.json", "{}");
@@ -178,8 +146,7 @@ TEST(Identity, TheIdOnDiskCountsIfCloudInitRanSinceBoot) {
 }
 
 TEST(Identity, OnlyProvidersHaveInstances) {
-    const Scratch scratch;
-    scratch.copy(tree_path("bare-metal"));
+    const Scratch scratch{tree_path("bare-metal")};
     scratch.write("/run/cloud-init/instance-data.json",
                   R"({"v1":{"cloud_name":"nocloud","instance_id":"my-machines"}})");
     EXPECT_EQ(machine_of(scratch).identity.by, "product_uuid");
@@ -191,8 +158,7 @@ record::Machine with_device(const Scratch& scratch, const std::string& uuid) {
 }
 
 TEST(Identity, AnotherDeviceIsSeenAndTheMachineStays) {
-    const Scratch scratch;
-    scratch.copy(tree_path("bare-metal"));
+    const Scratch scratch{tree_path("bare-metal")};
     const auto before = with_device(scratch, "GPU-5c89a2b4");
     const auto again = with_device(scratch, "GPU-5c89a2b4");
     const auto after = with_device(scratch, "GPU-00000001");
@@ -237,8 +203,7 @@ TEST(Identity, ANameStaysWithANodeWhoseDeviceIsReplaced) {
 }
 
 TEST(Identity, ANameIsNoStrongFact) {
-    const Scratch scratch;
-    scratch.copy(tree_path("bare-metal"));
+    const Scratch scratch{tree_path("bare-metal")};
     const auto without = machine_of(scratch);
     const auto with = inspect(Sources{.files = scratch.files(), .node = "n1"});
     EXPECT_EQ(with.id, without.id);
@@ -257,32 +222,33 @@ TEST(Identity, NodeNamesAreThoseOfSchedulers) {
 // --- serial numbers -------------------------------------------------------------------------------
 
 record::Machine with_serials(const SerialOptions& options) {
-    const Scratch scratch;
-    scratch.copy(tree_path("bare-metal"));
-    scratch.write("/sys/class/net/eth0/type", "1\n");
-    scratch.write("/sys/class/net/eth0/address", "04:3F:72:aa:bb:01\n");
-    scratch.write("/sys/class/net/eth0/device/vendor", "0x15b3\n");
-    scratch.write("/sys/class/net/veth1/type", "1\n"); // software
-    scratch.write("/sys/class/net/veth1/address", "06:00:00:aa:bb:02\n");
-    scratch.write("/sys/class/nvme/nvme0/serial", "S64ANS0T  \n");
+    const Scratch scratch{tree_path("bare-metal")};
+    scratch.write_lines("/sys/class/", {{"net/eth0/type", "1"},
+                                        {"net/eth0/address", "04:3F:72:aa:bb:01"},
+                                        {"net/eth0/device/vendor", "0x15b3"},
+                                        {"net/veth1/type", "1"},
+                                        {"net/veth1/address", "06:00:00:aa:bb:02"},
+                                        {"nvme/nvme0/serial", "S64ANS0T  "}});
     const test::FakeNvml nvml{"- count 1\n0 bus 27\n0 uuid GPU-5c89a2b4\n0 serial 1650522001\n"
                               "0 vbios 96.00.74.00.01\n0 inforom G520.0200.00.05\n"};
     return inspect(Sources{.files = scratch.files(), .nvml = nvml.library(), .serials = options});
 }
 
 TEST(Serials, AreInTheRecordOnRequest) {
-    const auto serials = with_serials({.in_clear = true}).identity.serials;
+    const auto machine = with_serials({.in_clear = true});
     std::string all;
-    for (const auto& one : serials)
+    for (const auto& one : machine.identity.serials)
         all += one.kind + ' ' + one.where + ' ' + one.text + one.keyed + ", ";
     EXPECT_EQ(all, "product  S1234567X, board  ZM19AS0001, network eth0 04:3f:72:aa:bb:01, "
                    "storage nvme0 S64ANS0T, device 0000:1b:00.0 1650522001, ");
     EXPECT_THAT(with_serials({}).identity.serials, testing::IsEmpty());
+    ASSERT_EQ(machine.devices.size(), 1U);
+    EXPECT_EQ(machine.devices[0].firmware,
+              (record::DeviceFirmware{.vbios = "96.00.74.00.01", .inforom = "G520.0200.00.05"}));
 }
 
 TEST(Serials, PlaceholdersAreLeftOut) {
-    const Scratch scratch;
-    scratch.copy(tree_path("bare-metal"));
+    const Scratch scratch{tree_path("bare-metal")};
     for (const char* const text :
          {"Default string", "To be filled by O.E.M.", "System Serial Number", "0123456789",
           "123456789", "00000000", "xxxxxxxxxxxx", "None"}) {
@@ -290,13 +256,6 @@ TEST(Serials, PlaceholdersAreLeftOut) {
         scratch.write("/sys/class/dmi/id/product_serial", std::string{text} + "\n");
         EXPECT_THAT(read_serials(scratch.files()), testing::IsEmpty()) << text;
     }
-}
-
-TEST(Devices, HaveFirmware) {
-    const auto devices = with_serials({}).devices;
-    ASSERT_EQ(devices.size(), 1U);
-    EXPECT_EQ(devices[0].firmware.vbios, "96.00.74.00.01");
-    EXPECT_EQ(devices[0].firmware.inforom, "G520.0200.00.05");
 }
 
 TEST(Serials, WithAKeyHashesAreEqualForEqualParts) {

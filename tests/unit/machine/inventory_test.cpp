@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+
+#include "base/text.hpp"
 #include "machine/cpu.hpp"
+#include "machine/files.hpp"
+#include "machine/guest.hpp"
 #include "machine/inventory.hpp"
-#include "machine/pci.hpp"
-#include "trees.hpp"
+#include "scratch.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
+#include <string>
 
 namespace assay::machine {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::Field;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
+using namespace testing;
 
 record::Machine inspect_tree(std::string_view name, const std::string& synthetic,
                              std::string_view architecture = "x86_64",
@@ -48,7 +46,6 @@ TEST(Inventory, AmazonInstance) {
     EXPECT_EQ(m.kernel, "6.1.0-18-cloud-amd64");
     EXPECT_EQ(m.memory_bytes, std::int64_t{3'936'120} * 1024);
     EXPECT_EQ(m.usable_cores, 2);
-    EXPECT_EQ(m.core_clock_hz, 3.7e9);
     EXPECT_THAT(m.isa,
                 AllOf(Contains("avx512_bf16"), Not(Contains("amx_tile")), Not(Contains("avx51"))));
     // The virtual display and the network; the disk is neither.
@@ -59,20 +56,15 @@ TEST(Inventory, AmazonInstance) {
                                          Field(&PciDevice::address, "0000:00:05.0"))));
 }
 
-TEST(Inventory, ArmServerHasAName) {
+TEST(Inventory, ArmMachineNamesChipAndEachKindOfCoreOnce) {
     const auto m = inspect_tree("aws-c7g-metal", "pack:1 core:64 pu:1", "aarch64");
     EXPECT_EQ(m.cpu_model, "AWS Graviton3 (Arm Neoverse V1)");
     EXPECT_EQ(m.cpu_vendor, "Arm");
     EXPECT_EQ(m.virtualization, "none");
     EXPECT_EQ(m.instance, "c7g.metal");
     EXPECT_THAT(m.isa, AllOf(Contains("asimd"), Contains("svebf16")));
-}
-
-TEST(Inventory, ArmMachineNamesEachKindOfCoreOnce) {
-    const auto m = inspect_tree("arm-big-little", "pack:1 core:4 pu:1", "aarch64");
-    EXPECT_EQ(m.cpu_model, "Arm Cortex-A725 + Arm Cortex-X925");
-    EXPECT_EQ(m.cpu_vendor, "Arm");
-    EXPECT_THAT(m.isa, Contains("sve2"));
+    const auto two = inspect_tree("arm-big-little", "pack:1 core:4 pu:1", "aarch64");
+    EXPECT_EQ(two.cpu_model, "Arm Cortex-A725 + Arm Cortex-X925");
 }
 
 /// An Arm machine with these cores, as the kernel shows their registers.
@@ -138,8 +130,6 @@ TEST(Inventory, BareMetalWithTwoSocketsAndEightAccelerators) {
     EXPECT_EQ(m.threads, 224);
     EXPECT_EQ(m.numa_nodes, 2);
     EXPECT_EQ(m.virtualization, "none");
-    EXPECT_EQ(m.provider, "unknown");
-    EXPECT_EQ(m.instance, "SYS-821GE-TNHR");
     EXPECT_EQ(m.system, "Supermicro SYS-821GE-TNHR");
     EXPECT_EQ(m.cpu_model, "Intel(R) Xeon(R) Platinum 8480+");
     // Eight accelerators, the server's display, one network device; not its virtual function.
@@ -180,19 +170,15 @@ TEST(Inventory, NothingAtAll) {
     const auto m = inspect(Sources{.files = Files{"/no/such/place"}});
     EXPECT_EQ(m.provider, "unknown");
     EXPECT_EQ(m.instance, "unknown");
-    EXPECT_EQ(m.cpu_model, "");
     EXPECT_EQ(m.virtualization, "");
     EXPECT_THAT(m.id, SizeIs(16));
-    EXPECT_TRUE(std::isnan(fact(m, "cores")));
-    EXPECT_TRUE(std::isnan(fact(m, "cache.last_level")));
-    EXPECT_TRUE(std::isnan(fact(m, "no such fact")));
-    EXPECT_EQ(fact_text(m, "isa"), "");
+    for (const char* const name : {"cores", "cache.last_level", "no such fact"})
+        EXPECT_TRUE(std::isnan(fact(m, name))) << name;
     EXPECT_EQ(fact_text(m, "no such fact"), "");
 }
 
 TEST(Inventory, EveryFileOfATreeMayBeAFolder) {
-    const Scratch scratch;
-    scratch.copy(tree_path("aws-c7a"));
+    const Scratch scratch{tree_path("aws-c7a")};
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator{scratch.root()})
         if (entry.is_regular_file()) files.push_back(entry.path());
@@ -218,17 +204,6 @@ TEST(Cpu, AGiganticCpuinfoIsReadInPart) {
     EXPECT_THAT(read_cpu(scratch.files()).isa, SizeIs(1000));
 }
 
-TEST(Cpu, MixedArmCores) {
-    const Scratch scratch;
-    scratch.write("/proc/cpuinfo", "processor : 0\nFeatures : fp asimd\nCPU implementer : 0x41\n"
-                                   "CPU part : 0xd08\n\nprocessor : 1\nCPU implementer : 0x41\n"
-                                   "CPU part : 0xd03\n\nprocessor : 2\nCPU implementer : 0x41\n"
-                                   "CPU part : 0xd03\n");
-    EXPECT_EQ(read_cpu(scratch.files()).model, "Arm Cortex-A72 + Arm Cortex-A53");
-    scratch.write("/proc/cpuinfo", "CPU implementer : 0x99\nCPU part : 0x123\n");
-    EXPECT_EQ(read_cpu(scratch.files()).model, "0x99 part 0x123");
-}
-
 TEST(Cpu, ArmCoresByTheirRegisterWhereCpuinfoSaysLess) {
     const Scratch scratch;
     add_registers(scratch,
@@ -237,7 +212,6 @@ TEST(Cpu, ArmCoresByTheirRegisterWhereCpuinfoSaysLess) {
     scratch.write("/sys/devices/system/cpu/cpufreq/boost", "1\n");
     const std::string all = "Arm Cortex-X925 + Arm Cortex-A725 + Arm Cortex-A520";
     EXPECT_EQ(read_cpu(scratch.files()).model, all) << "nothing said";
-    EXPECT_EQ(read_cpu(scratch.files()).vendor, "Arm");
     scratch.write("/proc/cpuinfo", "processor : 0\nBogoMIPS : 50.00\nFeatures : fp asimd\n");
     EXPECT_EQ(read_cpu(scratch.files()).model, all);
     scratch.write("/proc/cpuinfo", "model name : ARMv8 Processor rev 1 (v8l)\n"
@@ -260,8 +234,7 @@ TEST(Cpu, ARegisterThatIsNoneIsPassedOver) {
 }
 
 TEST(Pci, NamesOfIdsWithoutTheirVendor) {
-    const Scratch scratch;
-    scratch.copy(tree_path("bare-metal"));
+    const Scratch scratch{tree_path("bare-metal")};
     scratch.write("/usr/share/misc/pci.ids", "\t2330 not ours\n10de\n15b3 next\n\t2330 wrong\n");
     EXPECT_THAT(read_pci(scratch.files()),
                 Contains(Field(&record::PciDevice::name, "NVIDIA device 2330")).Times(8));
@@ -302,6 +275,158 @@ TEST(Facts, UnlikeCoresGiveTheSmallestCache) {
     EXPECT_EQ(fact(m, "cache.l1d"), 32768);
     EXPECT_TRUE(std::isnan(fact(m, "cache.l2")));
     EXPECT_EQ(fact(m, "cache.last_level"), 500);
+}
+
+// --- guests and clouds -------------------------------------------------------------------------------
+
+TEST(Virtualization, BySignature) {
+    const Files nothing{"/no/such/place"};
+    EXPECT_EQ(virtualization(nothing, {}, "KVMKVMKVM", true), "kvm");
+    EXPECT_EQ(virtualization(nothing, {}, "Microsoft Hv", true), "hyperv");
+    EXPECT_EQ(virtualization(nothing, {}, "XenVMMXenVMM", true), "xen");
+    EXPECT_EQ(virtualization(nothing, {}, "SomethingNew", true), "other");
+    EXPECT_EQ(virtualization(nothing, {}, "", true), "other");
+    EXPECT_EQ(virtualization(nothing, {}, "", false), "none");
+    EXPECT_EQ(virtualization(nothing, {}, "", std::nullopt), "");
+}
+
+TEST(Virtualization, ByFirmwareWhereTheProcessorSaysNothing) {
+    const Files nothing{"/no/such/place"};
+    const auto says = [&](std::string vendor, std::string product) {
+        return virtualization(nothing, {.vendor = std::move(vendor), .product = std::move(product)},
+                              "", std::nullopt);
+    };
+    EXPECT_EQ(says("Amazon EC2", "c7g.large"), "kvm");
+    EXPECT_EQ(says("Amazon EC2", "c7g.metal"), "none");
+    EXPECT_EQ(says("Amazon EC2", "c7a.metal-48xl"), "none");
+    EXPECT_EQ(says("QEMU", "KVM Virtual Machine"), "kvm");
+    EXPECT_EQ(says("QEMU", "Standard PC (Q35 + ICH9, 2009)"), "qemu");
+    EXPECT_EQ(says("Microsoft Corporation", "Virtual Machine"), "hyperv");
+    EXPECT_EQ(says("Google", "Google Compute Engine"), "kvm");
+    EXPECT_EQ(says("VMware, Inc.", "VMware7,1"), "vmware");
+    EXPECT_EQ(says("Dell Inc.", "PowerEdge R760"), "none");
+}
+
+TEST(Virtualization, XenTellsItsDomains) {
+    const Scratch scratch;
+    scratch.write("/sys/hypervisor/type", "xen\n");
+    EXPECT_EQ(virtualization(scratch.files(), {}, "", std::nullopt), "xen");
+    scratch.write("/proc/xen/capabilities", "control_d\n");
+    EXPECT_EQ(virtualization(scratch.files(), {}, "XenVMMXenVMM", true), "none");
+}
+
+TEST(Container, EachLeavesItsTrace) {
+    const auto found = [](const std::string& path, const std::string& text) {
+        const Scratch scratch;
+        scratch.write(path, text);
+        return container(scratch.files());
+    };
+    EXPECT_EQ(found("/.dockerenv", ""), "docker");
+    EXPECT_EQ(found("/run/.containerenv", ""), "podman");
+    EXPECT_EQ(found("/run/systemd/container", "lxc\n"), "lxc");
+    EXPECT_EQ(found("/.singularity.d/env", ""), "apptainer");
+    EXPECT_EQ(found("/var/run/secrets/kubernetes.io/token", ""), "kubernetes");
+    EXPECT_EQ(found("/proc/self/cgroup", "0::/kubepods.slice/x\n"), "kubernetes");
+    EXPECT_EQ(found("/proc/1/cgroup", "4:memory:/docker/1\n"), "docker");
+    EXPECT_EQ(found("/proc/sys/kernel/osrelease", "5.15.153.1-microsoft-standard-WSL2\n"), "wsl");
+    EXPECT_EQ(found("/proc/self/cgroup", "0::/user.slice\n"), "");
+}
+
+TEST(Cloud, ByFirmware) {
+    const Files nothing{"/no/such/place"};
+    const auto provider = [&](const Firmware& firmware) {
+        return read_cloud(nothing, firmware).provider;
+    };
+    EXPECT_EQ(provider({.vendor = "Xen", .product = "HVM domU", .bios = "Xen 4.11.amazon"}), "aws");
+    EXPECT_EQ(provider({.chassis_tag = "OracleCloud.com"}), "oci");
+    EXPECT_EQ(provider({.vendor = "Alibaba Cloud", .product = "Alibaba Cloud ECS"}), "alibaba");
+    EXPECT_EQ(provider({.vendor = "Tencent Cloud", .product = "CVM"}), "tencent");
+    EXPECT_EQ(provider({.vendor = "DigitalOcean", .product = "Droplet"}), "digitalocean");
+    EXPECT_EQ(provider({.vendor = "Hetzner", .product = "vServer"}), "hetzner");
+    EXPECT_EQ(provider({.vendor = "OpenStack Foundation", .product = "OpenStack Nova"}),
+              "openstack");
+    EXPECT_EQ(provider({.vendor = "Google", .product = "Chromebook"}), "unknown");
+    EXPECT_EQ(provider({.vendor = "Dell Inc."}), "unknown");
+}
+
+TEST(Cloud, OldAmazonMachinesDoNotNameTheirType) {
+    const Cloud cloud =
+        read_cloud(Files{"/x"}, {.vendor = "Xen", .product = "HVM domU", .bios = "Xen 4.2.amazon"});
+    EXPECT_EQ(cloud.instance, "HVM domU");
+}
+
+TEST(Cloud, CloudInitFillsTheGaps) {
+    const Scratch scratch;
+    const auto with = [&](std::string_view json) {
+        scratch.write("/run/cloud-init/instance-data.json", json);
+        return read_cloud(scratch.files(), {});
+    };
+    EXPECT_EQ(with(R"({"v1":{"cloud_name":"gce"}})").provider, "gcp");
+    EXPECT_EQ(with(R"({"v1":{"cloud_name":"nocloud"}})").provider, "unknown");
+    EXPECT_EQ(with(R"({"ds":{"meta_data":{"instance-type":"m1.big"}}})").instance, "m1.big");
+    // Not names: kept out of the record.
+    EXPECT_EQ(with(R"({"ds":{"meta_data":{"instance-type":"a b"}}})").instance, "unknown");
+    EXPECT_EQ(with(R"({"ds":{"meta_data":{"instance-type":7}}})").instance, "unknown");
+    EXPECT_EQ(with(R"({"ds":[],"v1":"x"})").instance, "unknown");
+    EXPECT_EQ(with("{").provider, "unknown");
+    EXPECT_EQ(with(std::string(100'000, '[')).provider, "unknown");
+}
+
+// --- files of the kernel -----------------------------------------------------------------------------
+
+TEST(Files, MissingIsEmpty) {
+    const Files files{"/no/such/place"};
+    EXPECT_FALSE(files.exists("/proc"));
+    EXPECT_EQ(files.text("/proc/cpuinfo"), "");
+    EXPECT_EQ(files.line("/proc/cpuinfo"), "");
+    EXPECT_EQ(files.number("/x"), std::nullopt);
+    EXPECT_THAT(files.names("/"), IsEmpty());
+    EXPECT_EQ(files.link_name("/x"), "");
+}
+
+TEST(Files, ReadsNoMoreThanTheLimit) {
+    const Scratch scratch;
+    scratch.write("/big", std::string(1'000'000, 'x'));
+    EXPECT_EQ(scratch.files().text("/big").size(), Files::text_limit);
+    EXPECT_EQ(scratch.files().text("/big", 10), "xxxxxxxxxx");
+    EXPECT_EQ(scratch.files().line("/big").size(), 200U);
+}
+
+TEST(Files, AFolderOrAPipeIsNoText) {
+    const Scratch scratch;
+    scratch.write("/folder/file", "x");
+    ASSERT_EQ(::mkfifo((scratch.root() / "pipe").c_str(), 0600), 0);
+    EXPECT_EQ(scratch.files().text("/folder"), "");
+    EXPECT_EQ(scratch.files().text("/pipe"), "");
+}
+
+TEST(Files, OnlyPrintableTextLeaves) {
+    const Scratch scratch;
+    scratch.write("/a", "x\x01\xffy\tz\n second");
+    EXPECT_EQ(scratch.files().line("/a"), "x??y z");
+    using namespace std::string_literals;
+    scratch.write("/b", "model\0rest"s);
+    EXPECT_EQ(scratch.files().text("/b"), "model");
+}
+
+TEST(Files, NumbersAreWholeWords) {
+    const Scratch scratch;
+    scratch.write("/a", " 42 rest\n");
+    scratch.write("/b", "42x\n");
+    scratch.write("/c", "99999999999999999999\n");
+    EXPECT_EQ(scratch.files().number("/a"), 42);
+    EXPECT_EQ(scratch.files().number("/b"), std::nullopt);
+    EXPECT_EQ(scratch.files().number("/c"), std::nullopt);
+}
+
+TEST(Text, SplitsAndFinds) {
+    EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b"));
+    EXPECT_THAT(words("  a \t b\n"), ElementsAre("a", "b"));
+    EXPECT_THAT(words(" \n"), IsEmpty());
+    EXPECT_EQ(value_of("ab : 1\na\t: 2\na: 3", "a", ':'), "2");
+    EXPECT_EQ(value_of("a", "a", ':'), "");
+    EXPECT_EQ(to_number(""), std::nullopt);
+    EXPECT_EQ(to_number("-7"), -7);
 }
 
 } // namespace

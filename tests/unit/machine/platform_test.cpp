@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/inventory.hpp"
-#include "machine/pci.hpp"
 #include "machine/system.hpp"
-#include "trees.hpp"
+#include "record/hardware_layout.hpp"
+#include "scratch.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -16,41 +15,41 @@
 namespace assay::machine {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using namespace testing;
 
-TEST(Platform, WhatCannotBeReadIsAbsent) {
-    EXPECT_EQ(read_platform(Files{"/no/such/place"}), record::Platform{});
+template <class T>
+std::string shown(const T& value) {
+    return json::to_line(json::encode(value));
 }
 
 TEST(Platform, GarbageHarmsNothing) {
-    const Scratch scratch;
-    scratch.copy(tree_path("garbage"));
+    const Scratch scratch{tree_path("garbage")};
     scratch.write("/sys/firmware/dmi/tables/DMI", std::string(5000, '\x11'));
     EXPECT_THAT(read_platform(scratch.files()).memory_modules, IsEmpty());
 }
 
 TEST(Platform, ClocksPowerAndFirmware) {
     const Scratch scratch;
-    scratch.write("/sys/class/dmi/id/bios_vendor", "American Megatrends International, LLC.\n");
-    scratch.write("/sys/class/dmi/id/bios_version", "2.1\n");
-    scratch.write("/sys/class/dmi/id/bios_date", "05/21/2024\n");
+    scratch.write_lines("/sys/class/dmi/id/", {{"bios_vendor", "American Megatrends"},
+                                               {"bios_version", "2.1"},
+                                               {"bios_date", "05/21/2024"}});
     scratch.write("/proc/cpuinfo", "processor\t: 0\nmicrocode\t: 0x2b000590\n");
     const std::string cpu = "/sys/devices/system/cpu/";
-    scratch.write(cpu + "cpu0/cpufreq/scaling_driver", "intel_pstate\n");
-    scratch.write(cpu + "cpufreq/policy0/scaling_governor", "performance\n");
-    scratch.write(cpu + "cpufreq/policy1/scaling_governor", "powersave\n");
-    scratch.write(cpu + "cpufreq/policy2/scaling_governor", "performance\n");
-    scratch.write(cpu + "intel_pstate/no_turbo", "1\n");
-    scratch.write(cpu + "smt/control", "on\n");
-    const std::string rapl = "/sys/class/powercap/intel-rapl:0/";
-    scratch.write(rapl + "name", "package-0\n");
-    scratch.write(rapl + "constraint_0_name", "long_term\n");
-    scratch.write(rapl + "constraint_0_power_limit_uw", "350000000\n");
-    scratch.write("/sys/class/powercap/intel-rapl-mmio:0/name", "package-0\n"); // the same again
-    scratch.write("/sys/class/powercap/intel-rapl-mmio:0/constraint_0_power_limit_uw", "1\n");
+    scratch.write_lines(cpu, {{"cpu0/cpufreq/scaling_driver", "intel_pstate"},
+                              {"cpufreq/policy0/scaling_governor", "performance"},
+                              {"cpufreq/policy1/scaling_governor", "powersave"},
+                              {"cpufreq/policy2/scaling_governor", "performance"},
+                              {"intel_pstate/no_turbo", "1"},
+                              {"smt/control", "on"}});
+    // The second is the first again.
+    scratch.write_lines("/sys/class/powercap/",
+                        {{"intel-rapl:0/name", "package-0"},
+                         {"intel-rapl:0/constraint_0_name", "long_term"},
+                         {"intel-rapl:0/constraint_0_power_limit_uw", "350000000"},
+                         {"intel-rapl-mmio:0/name", "package-0"},
+                         {"intel-rapl-mmio:0/constraint_0_power_limit_uw", "1"}});
     const auto found = read_platform(scratch.files());
-    EXPECT_EQ(found.bios_vendor, "American Megatrends International, LLC.");
+    EXPECT_EQ(found.bios_vendor, "American Megatrends");
     EXPECT_EQ(found.bios_version, "2.1");
     EXPECT_EQ(found.bios_date, "05/21/2024");
     EXPECT_EQ(found.microcode, "0x2b000590");
@@ -90,10 +89,10 @@ TEST(Platform, HowTheKernelIsSet) {
     const Scratch scratch;
     scratch.write("/proc/sys/kernel/numa_balancing", "1\n");
     scratch.write("/proc/meminfo", "MemTotal: 100 kB\nSwapTotal:  8192 kB\nSwapFree:  6144 kB\n");
-    const std::string flaws = "/sys/devices/system/cpu/vulnerabilities/";
-    scratch.write(flaws + "meltdown", "Not affected\n");
-    scratch.write(flaws + "mds", "Vulnerable; SMT vulnerable\n");
-    scratch.write(flaws + "spectre_v2", "Mitigation: Enhanced IBRS\n");
+    scratch.write_lines("/sys/devices/system/cpu/vulnerabilities/",
+                        {{"meltdown", "Not affected"},
+                         {"mds", "Vulnerable; SMT vulnerable"},
+                         {"spectre_v2", "Mitigation: Enhanced IBRS"}});
     std::filesystem::create_directories(scratch.root() / "sys/class/iommu");
     auto found = read_platform(scratch.files());
     EXPECT_EQ(found.numa_balancing, true);
@@ -102,11 +101,11 @@ TEST(Platform, HowTheKernelIsSet) {
     EXPECT_THAT(found.mitigations, ElementsAre("spectre_v2"));
     EXPECT_EQ(found.iommu, "off");
     scratch.write("/sys/class/iommu/dmar0/name", "");
-    const std::string bus = "/sys/bus/pci/devices/";
-    scratch.write(bus + "0000:00:01.0/class", "0x060400\n"); // a bridge
-    scratch.write(bus + "0000:00:01.0/iommu_group/type", "DMA\n");
-    scratch.write(bus + "0000:01:00.0/class", "0x030200\n");
-    scratch.write(bus + "0000:01:00.0/iommu_group/type", "identity\n");
+    // The first is a bridge.
+    scratch.write_lines("/sys/bus/pci/devices/0000:00:01.0/",
+                        {{"class", "0x060400"}, {"iommu_group/type", "DMA"}});
+    scratch.write_lines("/sys/bus/pci/devices/0000:01:00.0/",
+                        {{"class", "0x030200"}, {"iommu_group/type", "identity"}});
     scratch.write("/proc/meminfo", "SwapTotal:  -7 kB\nSwapFree:  99999999999999999999 kB\n");
     found = read_platform(scratch.files());
     EXPECT_EQ(found.iommu, "identity");
@@ -155,17 +154,12 @@ TEST(Platform, MemoryModulesByTheFirmwaresTable) {
     EXPECT_EQ(found.memory_channels, 2);
     EXPECT_EQ(found.memory_channels_most, 2);
     EXPECT_EQ(found.memory_unread, "");
-    EXPECT_THAT(found.memory_modules,
-                ElementsAre(record::MemoryModules{.count = 2,
-                                                  .bytes = std::int64_t{64} << 30U,
-                                                  .type = "DDR5",
-                                                  .transfers_per_second = 4400e6,
-                                                  .transfers_per_second_most = 4800e6},
-                            record::MemoryModules{.count = 1,
-                                                  .bytes = std::int64_t{16} << 30U,
-                                                  .type = "DDR5",
-                                                  .transfers_per_second = 4400e6,
-                                                  .transfers_per_second_most = 4800e6}));
+    EXPECT_EQ(
+        shown(found.memory_modules),
+        R"([{"count":2,"bytes":68719476736,"type":"DDR5","transfers_per_second":4400000000.0,)"
+        R"("transfers_per_second_most":4800000000.0},{"count":1,"bytes":17179869184,)"
+        R"("type":"DDR5","transfers_per_second":4400000000.0,)"
+        R"("transfers_per_second_most":4800000000.0}])");
 }
 
 TEST(Platform, ChannelsWithoutAModule) {
@@ -197,27 +191,21 @@ TEST(Platform, ATableThatIsCutEndsThere) {
 
 TEST(Platform, Disks) {
     const Scratch scratch;
-    scratch.write("/sys/block/nvme0n1/device/model", "SAMSUNG MZQL23T8HCLS-00A07  \n");
-    scratch.write("/sys/block/nvme0n1/device/firmware_rev", "GDC5602Q\n");
-    scratch.write("/sys/block/nvme0n1/size", "7501476528\n");
-    scratch.write("/sys/block/nvme0n1/queue/rotational", "0\n");
-    scratch.write("/sys/block/loop0/size", "8\n"); // made of something else
     const auto ata = scratch.root() / "sys/devices/pci0000:00/ata1/host0/block/sda";
     std::filesystem::create_directories(ata / "device");
-    std::filesystem::create_directory_symlink(ata, scratch.root() / "sys/block/sda");
-    scratch.write("/sys/block/sda/device/model", "ST4000NM0035\n");
-    scratch.write("/sys/block/sda/queue/rotational", "1\n");
-    EXPECT_THAT(read_platform(scratch.files()).storage,
-                ElementsAre(record::StorageDevice{.name = "nvme0n1",
-                                                  .model = "SAMSUNG MZQL23T8HCLS-00A07",
-                                                  .bytes = 7501476528 * 512,
-                                                  .rotational = false,
-                                                  .transport = "nvme",
-                                                  .firmware = "GDC5602Q"},
-                            record::StorageDevice{.name = "sda",
-                                                  .model = "ST4000NM0035",
-                                                  .rotational = true,
-                                                  .transport = "sata"}));
+    scratch.link(ata, "/sys/block/sda");
+    // What loop0 is made of is listed too.
+    scratch.write_lines("/sys/block/", {{"nvme0n1/device/model", "SAMSUNG MZQL23T8HCLS-00A07  "},
+                                        {"nvme0n1/device/firmware_rev", "GDC5602Q"},
+                                        {"nvme0n1/size", "7501476528"},
+                                        {"nvme0n1/queue/rotational", "0"},
+                                        {"loop0/size", "8"},
+                                        {"sda/device/model", "ST4000NM0035"},
+                                        {"sda/queue/rotational", "1"}});
+    EXPECT_EQ(shown(read_platform(scratch.files()).storage),
+              R"([{"name":"nvme0n1","model":"SAMSUNG MZQL23T8HCLS-00A07","bytes":3840755982336,)"
+              R"("rotational":false,"transport":"nvme","firmware":"GDC5602Q"},)"
+              R"({"name":"sda","model":"ST4000NM0035","rotational":true,"transport":"sata"}])");
 }
 
 TEST(Platform, NetworkCards) {
@@ -227,33 +215,24 @@ TEST(Platform, NetworkCards) {
     std::filesystem::create_directories(scratch.root() / "sys/bus/pci/drivers/mlx5_core");
     std::filesystem::create_directory_symlink(scratch.root() / "sys/bus/pci/drivers/mlx5_core",
                                               card / "driver");
-    scratch.write("/sys/class/net/eth0/speed", "100000\n");
-    scratch.write("/sys/class/net/eth0/mtu", "9000\n");
-    scratch.write("/sys/class/net/eth0/operstate", "up\n");
-    std::filesystem::create_directory_symlink(card, scratch.root() / "sys/class/net/eth0/device");
-    scratch.write("/sys/class/net/lo/speed", "1\n"); // software
-    scratch.write("/sys/class/infiniband/mlx5_0/fw_ver", "28.39.1002\n");
-    scratch.write("/sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
-    scratch.write("/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
-    scratch.write("/sys/class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand\n");
-    std::filesystem::create_directory_symlink(card, scratch.root() /
-                                                        "sys/class/infiniband/mlx5_0/device");
+    scratch.link(card, "/sys/class/net/eth0/device");
+    scratch.link(card, "/sys/class/infiniband/mlx5_0/device");
+    // lo is software.
+    scratch.write_lines("/sys/class/net/", {{"eth0/speed", "100000"},
+                                            {"eth0/mtu", "9000"},
+                                            {"eth0/operstate", "up"},
+                                            {"lo/speed", "1"}});
+    scratch.write_lines("/sys/class/infiniband/mlx5_0/", {{"fw_ver", "28.39.1002"},
+                                                          {"ports/1/rate", "400 Gb/sec (4X NDR)"},
+                                                          {"ports/1/state", "4: ACTIVE"},
+                                                          {"ports/1/link_layer", "InfiniBand"}});
     const auto ask = [](const std::string& name) { return "of " + name; };
-    EXPECT_THAT(read_platform(scratch.files(), ask).network,
-                ElementsAre(record::NetworkCard{.name = "eth0",
-                                                .address = "0000:41:00.0",
-                                                .driver = "mlx5_core",
-                                                .firmware = "of eth0",
-                                                .bytes_per_second = 12.5e9,
-                                                .mtu = 9000,
-                                                .state = "up"},
-                            record::NetworkCard{.name = "mlx5_0:1",
-                                                .address = "0000:41:00.0",
-                                                .driver = "mlx5_core",
-                                                .firmware = "28.39.1002",
-                                                .bytes_per_second = 50e9,
-                                                .state = "active",
-                                                .link_layer = "InfiniBand"}));
+    EXPECT_EQ(shown(read_platform(scratch.files(), ask).network),
+              R"([{"name":"eth0","address":"0000:41:00.0","driver":"mlx5_core",)"
+              R"("firmware":"of eth0","bytes_per_second":12500000000.0,"mtu":9000,"state":"up"},)"
+              R"({"name":"mlx5_0:1","address":"0000:41:00.0","driver":"mlx5_core",)"
+              R"("firmware":"28.39.1002","bytes_per_second":50000000000.0,"state":"active",)"
+              R"("link_layer":"InfiniBand"}])");
 }
 
 TEST(Platform, PartsOfACardStandForItWhereItIsNotShown) {
@@ -261,9 +240,7 @@ TEST(Platform, PartsOfACardStandForItWhereItIsNotShown) {
     const auto pci = scratch.root() / "sys/devices/pci0000:40";
     const auto plug = [&](const char* name, const char* address) {
         std::filesystem::create_directories(pci / address);
-        std::filesystem::create_directories(scratch.root() / "sys/class/net" / name);
-        std::filesystem::create_directory_symlink(pci / address, scratch.root() / "sys/class/net" /
-                                                                     name / "device");
+        scratch.link(pci / address, std::filesystem::path{"/sys/class/net"} / name / "device");
     };
     plug("eth0v3", "0000:41:00.3");
     std::filesystem::create_directories(pci / "0000:41:00.0");
@@ -303,24 +280,18 @@ TEST(PciLink, WidthGenerationNodeAndWhatBridgesDo) {
     const Scratch scratch;
     const std::string bus = "/sys/bus/pci/devices/";
     const std::string real = "/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/";
-    scratch.write(real + "class", "0x020700\n");
-    scratch.write(real + "vendor", "0x15b3\n");
-    scratch.write(real + "device", "0x1021\n");
-    scratch.write(real + "current_link_width", "8\n");
-    scratch.write(real + "max_link_width", "16\n");
-    scratch.write(real + "current_link_speed", "16.0 GT/s PCIe\n");
-    scratch.write(real + "max_link_speed", "32.0 GT/s PCIe\n");
-    scratch.write(real + "numa_node", "1\n");
-    std::filesystem::create_directories(scratch.root() / "sys/bus/pci/devices");
-    std::filesystem::create_symlink("../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0",
-                                    scratch.root() / "sys/bus/pci/devices/0000:01:00.0");
+    scratch.write_lines(real, {{"class", "0x020700"},
+                               {"vendor", "0x15b3"},
+                               {"device", "0x1021"},
+                               {"current_link_width", "8"},
+                               {"max_link_width", "16"},
+                               {"current_link_speed", "16.0 GT/s PCIe"},
+                               {"max_link_speed", "32.0 GT/s PCIe"},
+                               {"numa_node", "1"}});
+    scratch.link("../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0", bus + "0000:01:00.0");
     const auto link = [&] { return read_pci(scratch.files()).at(0).link; };
-    record::PciLink expected{.numa_node = 1,
-                             .width = 8,
-                             .width_max = 16,
-                             .generation = 4,
-                             .generation_max = 5,
-                             .peers_redirected = {}};
+    record::PciLink expected{
+        .numa_node = 1, .width = 8, .width_max = 16, .generation = 4, .generation_max = 5};
     EXPECT_EQ(link(), expected);
     struct Bridge {
         std::string configuration;
@@ -334,19 +305,12 @@ TEST(PciLink, WidthGenerationNodeAndWhatBridgesDo) {
         EXPECT_EQ(link().peers_redirected, redirected) << bytes.size();
     }
     // At rest an accelerator lowers its own; what is not known is absent.
-    scratch.write(real + "class", "0x030200\n");
-    scratch.write(real + "max_link_width", "255\n");
-    scratch.write(real + "max_link_speed", "Unknown\n");
-    scratch.write(real + "numa_node", "-1\n");
-    EXPECT_FALSE(link().generation);
-    EXPECT_FALSE(link().generation_max);
-    EXPECT_FALSE(link().width_max);
-    EXPECT_FALSE(link().numa_node);
-}
-
-TEST(Platform, AnInterfaceThatIsNotThereHasNoFirmware) {
-    EXPECT_EQ(ask_network_firmware("no-such-card"), "");
-    EXPECT_EQ(ask_network_firmware(std::string(1000, 'x')), "");
+    scratch.write_lines(real, {{"class", "0x030200"},
+                               {"max_link_width", "255"},
+                               {"max_link_speed", "Unknown"},
+                               {"numa_node", "-1"}});
+    expected = {.width = 8, .peers_redirected = false};
+    EXPECT_EQ(link(), expected);
 }
 
 TEST(Platform, OnlyKernelOptionsThatMatterForSpeed) {

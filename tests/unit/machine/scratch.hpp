@@ -5,50 +5,73 @@
 #pragma once
 
 #include "machine/files.hpp"
+#include "support/temporary_folder.hpp"
 
-#include <gtest/gtest.h>
-
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <system_error>
+#include <utility>
 
 namespace assay::machine {
 
 class Scratch {
 public:
-    Scratch() {
-        const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
-        root_ = std::filesystem::path{testing::TempDir()} /
-                (std::string{test->test_suite_name()} + "." + test->name());
-        std::filesystem::remove_all(root_);
-        std::filesystem::create_directories(root_);
+    /// A copy of `tree`, unless it is empty.
+    explicit Scratch(const std::filesystem::path& tree = {}) {
+        if (!tree.empty()) copy(tree);
     }
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(root_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    Scratch(Scratch&&) = delete;
-    Scratch& operator=(Scratch&&) = delete;
-
     void write(const std::filesystem::path& path, std::string_view text) const {
-        const auto file = root_ / path.relative_path();
+        folder_.write(path.relative_path(), text);
+    }
+    /// Files of a folder, each with its line.
+    void write_lines(const std::string& folder,
+                     std::initializer_list<std::pair<const char*, const char*>> files) const {
+        for (const auto& [name, line] : files) write(folder + name, std::string{line} + '\n');
+    }
+    void link(const std::filesystem::path& target, const std::filesystem::path& path) const {
+        const auto file = root() / path.relative_path();
         std::filesystem::create_directories(file.parent_path());
-        std::ofstream{file, std::ios::binary} << text;
+        std::filesystem::create_directory_symlink(target, file);
     }
     void copy(const std::filesystem::path& tree) const {
-        std::filesystem::copy(tree, root_,
+        std::filesystem::copy(tree, root(),
                               std::filesystem::copy_options::recursive |
                                   std::filesystem::copy_options::overwrite_existing);
     }
-    const std::filesystem::path& root() const { return root_; }
-    Files files() const { return Files{root_}; }
+    const std::filesystem::path& root() const { return folder_.path(); }
+    Files files() const { return Files{root()}; }
 
 private:
-    std::filesystem::path root_;
+    harness::made::TemporaryFolder folder_;
+};
+
+/// Machines that we do not have: what their kernels show, as folders under trees/.
+inline std::filesystem::path tree_path(std::string_view name) {
+    return std::filesystem::path{ASSAY_TREES} / name;
+}
+inline Files tree(std::string_view name) { return Files{tree_path(name)}; }
+
+/// A table of amdgpu with numbers at some places, and all bits set elsewhere.
+class AmdTable {
+public:
+    AmdTable(std::uint16_t size, std::uint8_t revision) : bytes_(size, '\xff') {
+        put<std::uint16_t>(0, size);
+        put<std::uint8_t>(2, 1);
+        put<std::uint8_t>(3, revision);
+    }
+    template <class T>
+    AmdTable& put(std::size_t at, T value) {
+        std::memcpy(bytes_.data() + at, &value, sizeof value);
+        return *this;
+    }
+    const std::string& bytes() const { return bytes_; }
+
+private:
+    std::string bytes_;
 };
 
 } // namespace assay::machine

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+#include "machine/cpu.hpp"
+#include "machine/system.hpp"
 #include "machine/topology.hpp"
+#include "scratch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,13 +15,7 @@
 namespace assay::machine {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::Field;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
-using testing::UnorderedElementsAre;
+using namespace testing;
 
 // Two sockets, two NUMA nodes each, eight cores per node in two groups with an L3, two threads.
 const std::string big =
@@ -85,14 +83,6 @@ TEST(Topology, NonsenseIsAnEmptyShape) {
     EXPECT_EQ(described_shape("no such machine").threads, 0);
 }
 
-TEST(Topology, ThisMachineHasSomethingToUse) {
-    const Shape shape = read_shape();
-    EXPECT_GE(shape.threads, 1);
-    EXPECT_GE(shape.sockets, 1);
-    EXPECT_THAT(shape.usable, Not(IsEmpty()));
-    EXPECT_LE(shape.usable.size(), static_cast<std::size_t>(shape.cores));
-}
-
 TEST(ChooseCpus, CoresBeforeSiblings) {
     const Shape shape = described_shape("pack:1 core:4 pu:2");
     EXPECT_THAT(choose_cpus(shape, 1), ElementsAre(0));
@@ -138,6 +128,110 @@ TEST(Cpus, AreThoseThatThisProcessMayUse) {
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
     EXPECT_THAT(choose_cpus(8), ElementsAre(last));
     EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+// --- clock -------------------------------------------------------------------------------------------
+
+TEST(CoreClock, IsAPossibleOneAndRepeats) {
+    // Other work may take the CPU for all of one measurement: the best of five is compared.
+    double first = 0;
+    double second = 0;
+    for (int i = 0; i < 5; ++i) {
+        first = std::max(first, measure_core_clock());
+        second = std::max(second, measure_core_clock());
+    }
+    EXPECT_GT(first, 0.3e9); // slower than any machine we would measure
+    EXPECT_LT(first, 8e9);   // faster than any, or additions were merged
+    EXPECT_NEAR(second / first, 1, 0.05);
+}
+
+TEST(CoreClock, LeavesTheAffinityAsItWas) {
+    cpu_set_t before;
+    cpu_set_t after;
+    ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+    measure_core_clock();
+    ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
+    EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+// --- control groups and memory -----------------------------------------------------------------------
+
+constexpr std::int64_t gib = std::int64_t{1} << 30U;
+constexpr std::int64_t mib = std::int64_t{1} << 20U;
+
+TEST(Cgroup, Version2InAContainer) {
+    const Files files = tree("cgroup2");
+    EXPECT_EQ(cpu_quota(files), 1.5);
+    EXPECT_EQ(read_memory(files).limit_bytes, 4 * gib);
+    // 4 GiB minus 2 GiB used, of which 512 MiB can be given back.
+    EXPECT_EQ(available_memory(files), 2 * gib + 512 * mib);
+    EXPECT_EQ(throttled_seconds(files), 0.25);
+}
+
+TEST(Cgroup, TheLowestLimitAboveUsCounts) {
+    const Files files = tree("cgroup2-nested");
+    EXPECT_EQ(cpu_quota(files), 8.0);
+    // memory.high of the step is below memory.max of the job.
+    EXPECT_EQ(read_memory(files).limit_bytes, 6 * gib);
+    EXPECT_EQ(available_memory(files), 5 * gib);
+    EXPECT_EQ(throttled_seconds(files), std::nullopt);
+}
+
+TEST(Cgroup, Version1WithTheGroupAsRootOfTheMount) {
+    const Files files = tree("cgroup1");
+    EXPECT_EQ(cpu_quota(files), 2.5);
+    EXPECT_EQ(read_memory(files).limit_bytes, 2 * gib);
+    EXPECT_EQ(available_memory(files), gib + 512 * mib);
+    EXPECT_DOUBLE_EQ(throttled_seconds(files).value(), 0.03);
+}
+
+TEST(Cgroup, NoLimitIsNone) {
+    for (const char* const name : {"cgroup1-unlimited", "aws-c7a"}) {
+        const Files files = tree(name);
+        EXPECT_EQ(cpu_quota(files), std::nullopt) << name;
+        EXPECT_EQ(read_memory(files).limit_bytes, std::nullopt) << name;
+        EXPECT_TRUE(memory_limits(files).empty()) << name;
+    }
+    EXPECT_EQ(available_memory(tree("cgroup1-unlimited")), std::int64_t{60'000'000} * 1024);
+}
+
+TEST(Cgroup, AGroupOutsideOfTheMountIsSeenAtTheMountPoint) {
+    const Scratch scratch{tree_path("cgroup2")};
+    for (const char* const group : {"0::/../../other\n", "0::/not/there\n", "0::relative\n"}) {
+        scratch.write("/proc/self/cgroup", group);
+        EXPECT_EQ(cpu_quota(scratch.files()), 1.5) << group;
+    }
+}
+
+TEST(Cgroup, NonsenseIsNoQuota) {
+    const Scratch scratch{tree_path("cgroup2")};
+    for (const char* const text : {"", "max", "1", "0 100000", "-5 100000", "100000 0", "a b",
+                                   "99999999999999999999 1", "1 2 3"}) {
+        scratch.write("/sys/fs/cgroup/cpu.max", text);
+        EXPECT_EQ(cpu_quota(scratch.files()), std::nullopt) << text;
+    }
+}
+
+TEST(Memory, UsageAboveTheLimitLeavesNothing) {
+    const Scratch scratch{tree_path("cgroup2")};
+    scratch.write("/sys/fs/cgroup/memory.current", "99999999999\n");
+    EXPECT_EQ(available_memory(scratch.files()), 0);
+}
+
+TEST(Memory, UnknownIsAbsent) {
+    const Scratch scratch;
+    EXPECT_EQ(available_memory(scratch.files()), std::nullopt);
+    EXPECT_EQ(read_memory(scratch.files()).bytes, 0);
+    scratch.write("/proc/meminfo", "MemTotal: -5 kB\nMemAvailable: 9223372036854775807 kB\n");
+    EXPECT_EQ(available_memory(scratch.files()), std::nullopt);
+    EXPECT_EQ(read_memory(scratch.files()).bytes, 0);
+}
+
+TEST(Memory, HugePages) {
+    EXPECT_EQ(read_memory(tree("aws-c7a")).huge_pages, "always");
+    const Scratch scratch;
+    scratch.write("/sys/kernel/mm/transparent_hugepage/enabled", "]always[ madvise\n");
+    EXPECT_EQ(read_memory(scratch.files()).huge_pages, "");
 }
 
 } // namespace

@@ -6,7 +6,6 @@
 #include "procure/capacity.hpp"
 #include "support/schema.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>

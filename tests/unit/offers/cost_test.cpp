@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs against figures by hand, written out beside them.
+// Prices, formulas and costs against figures by hand, written out beside them.
 
-#include "base/utc.hpp"
+#include "offers/calculation.hpp"
 #include "offers/cost_document.hpp"
+#include "offers/price.hpp"
 #include "support/collection_maker.hpp"
 #include "support/schema.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 Offer made(Tariff tariff, const char* price) {
@@ -223,6 +220,125 @@ TEST(Cost, TakesSettingsThatThereAre) {
     offers.offers[1].currency = "EUR";
     EXPECT_TRUE(costs_of(offers, how({{"pue", 1}})));
     EXPECT_THAT(costs_of(offers, how({{"setup", 1}})).error().message, HasSubstr("--currency"));
+}
+
+PriceTerms today(std::string currency = "") {
+    return {.now = *seconds_of("2026-11-23T12:00:00Z"),
+            .max_age_days = 90,
+            .currency = std::move(currency)};
+}
+Offer offer(Tariff tariff = Tariff::on_demand, std::string date = "2026-11-01") {
+    auto one = made(tariff, "73");
+    one.date = std::move(date);
+    return one;
+}
+ExchangeRate rate(std::string from, std::string in, const char* value,
+                  std::string date = "2026-11-20") {
+    return {.currency = std::move(from),
+            .in = std::move(in),
+            .rate = parse_amount(value).value(),
+            .date = std::move(date),
+            .source = "ECB"};
+}
+
+/// Figures by hand.
+TEST(Price, OfAnHourByTariff) {
+    EXPECT_EQ(price_of(offer(), {}, today()).hour, 73);
+    EXPECT_DOUBLE_EQ(*price_of(offer(Tariff::monthly), {}, today()).hour, 0.1); // 73 / 730
+    auto reserved = offer(Tariff::reserved_1y);
+    reserved.upfront = parse_amount("8760").value();
+    EXPECT_DOUBLE_EQ(*price_of(reserved, {}, today()).hour, 74); // 73 + 8760 / 8760
+    EXPECT_FALSE(price_of(offer(Tariff::purchase), {}, today()).hour);
+}
+
+TEST(Price, ThatMayNotBeCountedWithHasNoHour) {
+    auto fallback = offer();
+    fallback.fallback = true;
+    auto missing = offer();
+    missing.price.reset();
+    const std::vector<std::pair<Offer, PriceState>> cases{
+        {offer(Tariff::on_demand, ""), PriceState::undated},
+        {offer(Tariff::on_demand, "2026-08-25"), PriceState::known}, // 90 days
+        {offer(Tariff::on_demand, "2026-08-24"), PriceState::stale},
+        {offer(Tariff::on_demand, "2026-11-24"), PriceState::known}, // it is tomorrow elsewhere
+        {offer(Tariff::on_demand, "2026-11-25"), PriceState::future},
+        {fallback, PriceState::fallback},
+        {missing, PriceState::missing}};
+    for (const auto& [one, state] : cases) {
+        const auto price = price_of(one, {}, today());
+        EXPECT_EQ(price.state, state) << one.date;
+        EXPECT_EQ(price.hour.has_value(), state == PriceState::known) << one.date;
+    }
+}
+
+TEST(Price, IsExchangedWhenItIsShown) {
+    EXPECT_DOUBLE_EQ(*price_of(offer(), {rate("USD", "EUR", "0.5")}, today("EUR")).hour, 36.5);
+    EXPECT_DOUBLE_EQ(*price_of(offer(), {rate("EUR", "USD", "2")}, today("EUR")).hour, 36.5);
+    const auto through =
+        exchange({rate("USD", "EUR", "0.5"), rate("EUR", "CNY", "8")}, "USD", "CNY", today());
+    EXPECT_DOUBLE_EQ(through.factor, 4);
+    EXPECT_EQ(through.source, "0.5 EUR = 1 USD, 2026-11-20, ECB; 8 CNY = 1 EUR, 2026-11-20, ECB");
+    EXPECT_DOUBLE_EQ(exchange({rate("USD", "EUR", "0.5", "2026-10-01"), rate("USD", "EUR", "0.4")},
+                              "USD", "EUR", today())
+                         .factor,
+                     0.4);
+    EXPECT_EQ(price_of(offer(), {}, today("EUR")).state, PriceState::no_rate);
+    EXPECT_EQ(price_of(offer(), {rate("USD", "EUR", "0.5", "2026-01-01")}, today("EUR")).state,
+              PriceState::rate_stale);
+}
+
+double value_of(std::string_view formula) {
+    const auto value = evaluate(formula, [](std::string_view name) {
+        return std::optional<Quantity>{name == "a" ? 3 : 2};
+    });
+    return value && *value ? (*value)->value : NAN;
+}
+
+TEST(Formula, IsEvaluatedAsItIsWritten) {
+    EXPECT_EQ(value_of("1 + 2 * 3"), 7);
+    EXPECT_EQ(value_of("(1 + 2) * 3 - 4 / 2"), 7);
+    EXPECT_EQ(value_of("8 - 2 - 1"), 5);
+    EXPECT_EQ(value_of("a ^ b + 1e3"), 1009);
+    EXPECT_EQ(value_of("max(min(a, b), 1) * ceil(2.1)"), 6);
+    EXPECT_DOUBLE_EQ(value_of("sqrt(16) * exp(log(5))"), 20);
+}
+
+TEST(Formula, IsRefusedWhereItIsNone) {
+    for (const auto* text : {"", "1 +", "(1", "1 2", "f(1)", "min(1)", "a b", "1 $ 2"})
+        EXPECT_FALSE(evaluate(text, [](auto) { return std::optional<Quantity>{1}; })) << text;
+    EXPECT_FALSE(
+        evaluate(std::string(100'000, '('), [](auto) { return std::optional<Quantity>{1}; }));
+}
+
+TEST(Calculation, CarriesIntervalsAndBases) {
+    Calculation lines;
+    lines.input("work", "FLOP", 100, Basis::given, "");
+    lines.input("rate", "FLOP/s", {10, 8, 20}, Basis::measured, "");
+    lines.input("watts", "W", 5, Basis::datasheet, "");
+    lines.result("time", "s", "work / rate");
+    lines.result("energy", "J", "time * watts");
+    const auto time = *lines.of("time");
+    EXPECT_EQ(time.value, 10);
+    EXPECT_EQ(time.low, 5);
+    EXPECT_EQ(time.high, 12.5);
+    EXPECT_EQ(lines.find("time")->basis, Basis::given);
+    EXPECT_EQ(lines.find("energy")->basis, Basis::datasheet);
+    std::vector<std::string> keys;
+    for (const auto* line : lines.behind("time")) keys.push_back(line->key);
+    EXPECT_THAT(keys, ElementsAre("work", "rate", "time"));
+}
+
+TEST(Calculation, IsNotKnownWhereAnInputIsNot) {
+    Calculation lines;
+    lines.unknown("price", "USD", "stale");
+    lines.input("hours", "h", 0, Basis::given, "");
+    lines.result("cost", "USD", "price * hours");
+    lines.result("twice", "USD", "cost * 2");
+    lines.result("rate", "1/h", "1 / hours");
+    EXPECT_FALSE(lines.of("twice"));
+    EXPECT_EQ(lines.find("twice")->why, "stale");
+    EXPECT_EQ(lines.find("twice")->missing, "price");
+    EXPECT_EQ(lines.find("rate")->why, "not_finite");
 }
 
 } // namespace

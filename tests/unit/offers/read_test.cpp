@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of offers: ours, SkyPilot's, bills; and what is said of those that are wrong.
+// Files of offers: ours, SkyPilot's, bills; their cells and amounts; and what is said of those that are wrong.
 
+#include "offers/csv.hpp"
+#include "offers/offer.hpp"
 #include "offers/read.hpp"
 #include "offers/table.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
+using namespace testing;
+using Rows = std::vector<std::vector<std::string>>;
 
 const std::string titles = "provider,instance,tariff,price,currency,date\n";
 
@@ -123,6 +118,76 @@ TEST(OffersRead, TakesABillByFocus) {
     EXPECT_DOUBLE_EQ(read.offers.offers[0].price->value, 0.075); // 3.0 for 40 hours
     EXPECT_EQ(read.offers.offers[1].price->text, "0.12");
     EXPECT_EQ(read.offers.offers[1].date, "2026-11-01");
+}
+
+Rows rows_of(std::string_view text) {
+    Rows rows;
+    for (CsvRows csv{text}; csv.next();) rows.push_back(csv.cells());
+    return rows;
+}
+
+TEST(Csv, ReadsCellsInQuotesWithEverythingInThem) {
+    EXPECT_EQ(rows_of("a,b\r\n\"x,1\",\"say \"\"no\"\"\"\r\n\"two\nlines\",\n"),
+              (Rows{{"a", "b"}, {"x,1", "say \"no\""}, {"two\nlines", ""}}));
+    EXPECT_EQ(rows_of("a,"), (Rows{{"a", ""}}));
+}
+
+TEST(Csv, FindsTheSeparatorInTheFirstLineAndSkipsBlankOnes) {
+    EXPECT_EQ(rows_of("\xEF\xBB\xBF"
+                      "a;b;c\n\n1,5;2;3\n;;\n"),
+              (Rows{{"a", "b", "c"}, {"1,5", "2", "3"}}));
+    EXPECT_EQ(rows_of("a\tb\n1\t2"), (Rows{{"a", "b"}, {"1", "2"}}));
+    EXPECT_THAT(rows_of("\n\n"), IsEmpty());
+}
+
+TEST(Csv, CountsLinesAsEditorsDo) {
+    CsvRows csv{"a\n\"x\ny\"\n\nb\n"};
+    std::vector<std::size_t> lines;
+    while (csv.next()) lines.push_back(csv.line());
+    EXPECT_THAT(lines, ElementsAre(1, 2, 5));
+}
+
+TEST(Csv, SaysWhereAQuoteHasNoEnd) {
+    CsvRows csv{"a,b\n1,\"2\n3\n"};
+    EXPECT_TRUE(csv.next());
+    EXPECT_FALSE(csv.next());
+    EXPECT_EQ(csv.problem(), "a quote that begins in line 2 has no end");
+    EXPECT_FALSE(csv.next());
+}
+
+TEST(Csv, EndsAtALineOfSeparatorsAlone) {
+    const std::string text(20'000, ',');
+    CsvRows many{text};
+    EXPECT_FALSE(many.next());
+    EXPECT_EQ(many.problem(), "line 1 has more than 10000 cells");
+}
+
+TEST(Money, KeepsTheTextAndTheNearestNumber) {
+    EXPECT_EQ(parse_amount(" 98.320 ")->text, "98.320");
+    EXPECT_EQ(parse_amount("0.0000166667")->value, 0.0000166667);
+    EXPECT_EQ(parse_amount("-3")->value, -3);
+}
+
+TEST(Money, RefusesWhatMayBeReadInTwoWays) {
+    for (const auto* text : {"1.234,5", "1,234", "1,234.50", "98,32"})
+        EXPECT_THAT(parse_amount(text).error().message, HasSubstr("two ways")) << text;
+    for (const auto* text : {"=1+2", "=HYPERLINK(\"http://x\")", "@SUM(A1)", "-2+cmd|'x'"})
+        EXPECT_THAT(parse_amount(text).error().message, HasSubstr("formula")) << text;
+    for (const auto* text : {"", "USD 5", "5 USD", "$5", "1e400", "nan", "inf", "5%"})
+        EXPECT_FALSE(parse_amount(text)) << text;
+}
+
+TEST(Money, KnowsCurrencies) {
+    for (const auto* code : {"USD", "EUR", "CNY", "ZWG"}) EXPECT_TRUE(is_currency(code)) << code;
+    for (const auto* code : {"", "usd", "US", "D A", "XYZ", "USD "})
+        EXPECT_FALSE(is_currency(code)) << code;
+}
+
+TEST(Money, IsWrittenForPeople) {
+    EXPECT_EQ(money_in_words(1234567.4, "USD"), "USD 1,234,567");
+    EXPECT_EQ(money_in_words(-1234.5, "EUR"), "EUR -1,234");
+    EXPECT_EQ(money_in_words(98.325, "USD"), "USD 98.33");
+    EXPECT_EQ(money_in_words(0.00001666, "USD"), "USD 1.666e-05");
 }
 
 } // namespace

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include "base/file.hpp"
-#include "launch/environment.hpp"
+#include "launch/placement.hpp"
 #include "machine/cpu.hpp"
 #include "process/channel.hpp"
-#include "process/log.hpp"
+#include "process/preemption.hpp"
 #include "process/process.hpp"
-#include "process/program.hpp"
 #include "process/scratch.hpp"
-#include "process/signals.hpp"
 #include "process/start.hpp"
+#include "support/fake_metadata.hpp"
+#include "support/results.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -24,7 +25,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,10 +35,10 @@ namespace {
 using namespace std::chrono_literals;
 using namespace assay;
 using namespace assay::harness;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using namespace testing;
+using assay::harness::PreemptionWatch;
+using assay::test::FakeMetadata;
+using std::chrono::milliseconds;
 
 TEST(Signals, OfATerminalThatIsGoneEndsARunAsTheOthersDo) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
@@ -69,11 +70,6 @@ TEST(Signals, ThatWereIgnoredRemainSo) {
 
 class ProcessTest : public testing::Test {
 protected:
-    ProcessTest() : log_{testing::TempDir() + "process-" + random_token(4)} {}
-    ProcessTest(const ProcessTest&) = delete;
-    ProcessTest& operator=(const ProcessTest&) = delete;
-    ~ProcessTest() override { ::unlink(log_.c_str()); }
-
     Command shell(const std::string& script) const {
         Command command{.arguments = {"/bin/sh", "-c", script},
                         .environment = own_environment(),
@@ -82,57 +78,65 @@ protected:
         command.environment.push_back(mark_);
         return command;
     }
-    std::string printed() const {
-        std::ifstream file{log_};
-        return {std::istreambuf_iterator<char>{file}, {}};
+    std::string printed() const { return read_whole(log_, 1U << 20U).value_or(""); }
+    /// How a command ended that ends by itself.
+    static Ending ended(const Command& command) {
+        auto process = Process::start(command);
+        EXPECT_TRUE(process) << process.error().message;
+        EXPECT_TRUE(process->wait(5s));
+        return process->poll().value_or(Ending{});
+    }
+    /// Soon.
+    template <class Condition>
+    static bool comes(const Condition& condition) {
+        for (int tries = 0; tries < 500 && !condition(); ++tries) ::usleep(10'000);
+        return condition();
     }
 
-    std::string log_;
+    made::TemporaryFolder folder_;
+    std::string log_ = folder_.path() / "log";
     std::string mark_ = "ASSAY_PROCESS_TEST=" + random_token();
 };
 
 TEST_F(ProcessTest, SaysHowItEnded) {
-    auto by_itself = Process::start(shell("exit 7"));
-    ASSERT_TRUE(by_itself) << by_itself.error().message;
-    ASSERT_TRUE(by_itself->wait(5s));
-    EXPECT_EQ(by_itself->poll()->code, 7);
-    EXPECT_EQ(by_itself->poll()->signal, 0);
-    auto by_signal = Process::start(shell("kill -SEGV $$"));
-    ASSERT_TRUE(by_signal);
-    ASSERT_TRUE(by_signal->wait(5s));
-    EXPECT_EQ(by_signal->poll()->signal, SIGSEGV);
+    for (const bool kept : {false, true}) {
+        const auto by = [&](const std::string& script) {
+            auto command = shell(script);
+            command.kept = kept;
+            return ended(command);
+        };
+        EXPECT_EQ(by("exit 7").code, 7);
+        EXPECT_EQ(by("exit 7").signal, 0);
+        EXPECT_EQ(by("kill -SEGV $$").signal, SIGSEGV);
+    }
     EXPECT_EQ(signal_words(SIGSEGV), "SIGSEGV (Segmentation fault)");
 }
 
 TEST_F(ProcessTest, WhatItPrintsIsInTheLog) {
-    auto process = Process::start(shell("echo out; echo err >&2; read x || echo no input"));
-    ASSERT_TRUE(process);
-    ASSERT_TRUE(process->wait(5s));
+    ended(shell("echo out; echo err >&2; read x || echo no input"));
     EXPECT_EQ(printed(), "out\nerr\nno input\n");
 }
 
 TEST_F(ProcessTest, AProgramThatIsNotThereIsAnErrorNotAnEnding) {
     auto command = shell("");
     command.arguments[0] = "/no/such/program";
-    const auto process = Process::start(command);
-    ASSERT_FALSE(process);
-    EXPECT_EQ(process.error().fault, Fault::environment);
-    EXPECT_THAT(process.error().message, HasSubstr("/no/such/program"));
+    for (const bool kept : {false, true}) {
+        command.kept = kept;
+        EXPECT_THAT(Process::start(command),
+                    Fails(Fault::environment, HasSubstr("/no/such/program")));
+    }
 }
 
 TEST_F(ProcessTest, InheritsNoDescriptors) {
     const int leaky = ::open("/dev/null", O_RDONLY); // without close-on-exec
     ASSERT_GE(leaky, 0);
-    auto process = Process::start(shell("ls /proc/self/fd | wc -l"));
+    ended(shell("ls /proc/self/fd | wc -l"));
     ::close(leaky);
-    ASSERT_TRUE(process);
-    ASSERT_TRUE(process->wait(5s));
     EXPECT_EQ(std::stoi(printed()), 4) << "0, 1, 2 and the folder that ls reads";
 }
 
 TEST_F(ProcessTest, InheritsTheConnectionItIsGiven) {
-    auto pair = connection_pair();
-    ASSERT_TRUE(pair) << pair.error().message;
+    auto pair = valid(connection_pair());
     auto& [ours, theirs] = *pair;
     auto command = shell("read line <&3; echo \"$line, too\" >&3; ls /proc/self/fd | wc -l");
     command.connection = theirs.get();
@@ -142,7 +146,7 @@ TEST_F(ProcessTest, InheritsTheConnectionItIsGiven) {
     ASSERT_TRUE(ours.send("here"));
     std::vector<std::string> heard;
     ASSERT_TRUE(ours.receive(heard).value_or(false));
-    EXPECT_THAT(heard, testing::ElementsAre("here, too"));
+    EXPECT_THAT(heard, ElementsAre("here, too"));
     EXPECT_FALSE(ours.receive(heard).value_or(true)) << "nobody else has the other end";
     ASSERT_TRUE(process->wait(5s));
     EXPECT_EQ(std::stoi(printed()), 5);
@@ -156,8 +160,7 @@ TEST_F(ProcessTest, IsASessionOfItsOwnWithItsCpus) {
     auto command = shell("grep Cpus_allowed_list /proc/self/status; echo session; "
                          "cut -d' ' -f6 /proc/$$/stat; echo $$");
     command.cpus = {cpu};
-    auto process = Process::start(command);
-    ASSERT_TRUE(process);
+    auto process = valid(Process::start(command));
     ASSERT_TRUE(process->wait(5s));
     EXPECT_THAT(printed(), HasSubstr("Cpus_allowed_list:\t" + std::to_string(cpu) + "\n"));
     const auto pid = std::to_string(process->pid());
@@ -165,56 +168,31 @@ TEST_F(ProcessTest, IsASessionOfItsOwnWithItsCpus) {
 }
 
 TEST_F(ProcessTest, KillTakesDescendantsThatLeftTheSession) {
-    auto process = Process::start(shell("setsid sleep 100 & setsid setsid sleep 100 & "
-                                        "echo ready; sleep 100"));
-    ASSERT_TRUE(process);
-    std::size_t most = 0; // they fork to leave
-    for (int tries = 0; tries < 500 && most < 4; ++tries) {
-        ::usleep(10'000);
-        most = processes_of(-1, mark_).size();
-    }
-    EXPECT_GE(most, 4U);
+    auto process = valid(Process::start(shell("setsid sleep 100 & setsid setsid sleep 100 & "
+                                              "echo ready; sleep 100")));
+    EXPECT_TRUE(comes([&] { return processes_of(-1, mark_).size() >= 4; })) << "they fork to leave";
     process->kill();
     EXPECT_THAT(processes_of(process->pid(), mark_), IsEmpty());
     EXPECT_EQ(process->poll()->signal, SIGKILL);
 }
 
 TEST_F(ProcessTest, KillAfterTheEndTakesTheStragglersOnly) {
-    auto process = Process::start(shell("setsid sleep 100 & exit 0"));
-    ASSERT_TRUE(process);
+    auto process = valid(Process::start(shell("setsid sleep 100 & exit 0")));
     ASSERT_TRUE(process->wait(5s));
     process->kill();
     EXPECT_THAT(processes_of(-1, mark_), IsEmpty());
     EXPECT_EQ(process->poll()->code, 0);
 }
 
-TEST_F(ProcessTest, AKeptOneEndsAsItsProgramDoes) {
-    const auto started = [&](const std::string& script) {
-        auto command = shell(script);
-        command.kept = true;
-        return Process::start(command);
-    };
-    auto by_itself = started("exit 7");
-    ASSERT_TRUE(by_itself && by_itself->wait(5s));
-    EXPECT_EQ(by_itself->poll()->code, 7);
-    auto by_signal = started("kill -SEGV $$");
-    ASSERT_TRUE(by_signal && by_signal->wait(5s));
-    EXPECT_EQ(by_signal->poll()->signal, SIGSEGV);
-    auto absent = shell("");
-    absent.kept = true;
-    absent.arguments[0] = "/no/such/program";
-    const auto refused = Process::start(absent);
-    ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message, HasSubstr("/no/such/program"));
-    auto endless = started("setsid sleep 100 & sleep 100 & wait");
-    ASSERT_TRUE(endless);
+TEST_F(ProcessTest, AKeptOneLeavesNothingWhenItIsKilled) {
+    auto command = shell("setsid sleep 100 & sleep 100 & wait");
+    command.kept = true;
+    auto endless = valid(Process::start(command));
     const auto is_sleep = [](const std::string& name) { return name.starts_with("sleep ("); };
-    const auto both_sleep = [&] { // setsid has become sleep as well
+    EXPECT_TRUE(comes([&] { // setsid has become sleep as well
         const auto names = endless->children();
         return names.size() == 2 && std::ranges::all_of(names, is_sleep);
-    };
-    for (int tries = 0; tries < 500 && !both_sleep(); ++tries) ::usleep(10'000);
-    EXPECT_TRUE(both_sleep());
+    }));
     EXPECT_THAT(endless->kill(), IsEmpty()) << "nothing is left";
     EXPECT_THAT(processes_of(-1, mark_), IsEmpty());
 }
@@ -239,11 +217,10 @@ TEST_F(ControlGroupTest, AKeptOneIsInsideAsLongAsItLives) {
     auto command = shell("cat /proc/self/cgroup; sleep 100");
     command.kept = true;
     command.groups = own_;
-    auto process = Process::start(command);
-    ASSERT_TRUE(process);
+    auto process = valid(Process::start(command));
     const auto groups = groups_of(own_identity());
     ASSERT_EQ(groups.size(), 1U);
-    for (int tries = 0; tries < 500 && printed().empty(); ++tries) ::usleep(10'000);
+    EXPECT_TRUE(comes([&] { return !printed().empty(); }));
     EXPECT_THAT(printed(), HasSubstr(groups[0].filename().string()));
     EXPECT_THAT(process->kill(), IsEmpty());
     {
@@ -258,8 +235,7 @@ TEST_F(ControlGroupTest, ProcessesAreLimited) {
     command.kept = true;
     command.groups = own_;
     command.limits = {.processes = 5};
-    auto process = Process::start(command);
-    ASSERT_TRUE(process);
+    auto process = valid(Process::start(command));
     const auto groups = groups_of(own_identity());
     ASSERT_EQ(groups.size(), 1U);
     if (!std::filesystem::exists(groups[0] / "pids.max"))
@@ -314,12 +290,10 @@ TEST_F(ControlGroupTest, ThatOfARunThatIsGoneIsEnded) {
     const auto dead = identity.substr(0, identity.rfind('-')) + "-1";
     const auto left = own_ / ("assay-" + dead + ".1");
     ASSERT_TRUE(std::filesystem::create_directory(left));
-    auto process = Process::start(
-        shell("echo $$ > " + left.string() + "/cgroup.procs; echo inside; exec sleep 100"));
-    ASSERT_TRUE(process);
-    for (int tries = 0; tries < 500 && printed().empty(); ++tries) ::usleep(10'000);
-    EXPECT_THAT(end_left_groups(own_),
-                testing::Contains(HasSubstr(std::to_string(process->pid()))));
+    auto process = valid(Process::start(
+        shell("echo $$ > " + left.string() + "/cgroup.procs; echo inside; exec sleep 100")));
+    EXPECT_TRUE(comes([&] { return !printed().empty(); }));
+    EXPECT_THAT(end_left_groups(own_), Contains(HasSubstr(std::to_string(process->pid()))));
     ASSERT_TRUE(process->wait(5s));
     EXPECT_EQ(process->poll()->signal, SIGKILL);
     EXPECT_FALSE(std::filesystem::exists(left));
@@ -333,8 +307,8 @@ TEST_F(ProcessTest, WhatARunThatIsGoneLeftBehindIsFoundByItsEnvironment) {
     command.environment.back() = run_entry(identity.substr(0, identity.rfind('-')) + "-1");
     auto left = Process::start(command);
     ASSERT_TRUE(ours && left);
-    for (int tries = 0; tries < 500 && printed() != "there\nthere\n"; ++tries) ::usleep(10'000);
-    EXPECT_THAT(end_leftovers(), testing::Contains(HasSubstr(std::to_string(left->pid()))));
+    EXPECT_TRUE(comes([&] { return printed() == "there\nthere\n"; }));
+    EXPECT_THAT(end_leftovers(), Contains(HasSubstr(std::to_string(left->pid()))));
     ASSERT_TRUE(left->wait(5s));
     EXPECT_EQ(left->poll()->signal, SIGKILL);
     EXPECT_FALSE(ours->poll()) << "its run lives";
@@ -355,8 +329,7 @@ TEST(Identity, IsOfOneProcess) {
 
 TEST_F(ProcessTest, TheDestructorKills) {
     {
-        auto process = Process::start(shell("sleep 100"));
-        ASSERT_TRUE(process);
+        auto process = valid(Process::start(shell("sleep 100")));
     }
     EXPECT_THAT(processes_of(-1, mark_), IsEmpty());
 }
@@ -372,8 +345,7 @@ TEST(Log, KeepsHeadAndTailOfWhatIsTooLong) {
     limit_log(log); // while it is written to: the size stays, the disk is given back
     EXPECT_EQ(std::filesystem::file_size(log), 3 * end + 8);
     shorten_log(log);
-    const auto text = read_whole(log, 3 * end);
-    ASSERT_TRUE(text);
+    const auto text = valid(read_whole(log, 3 * end));
     EXPECT_TRUE(text->starts_with("begin") && text->ends_with("end"));
     EXPECT_THAT(*text, HasSubstr("[8388616 bytes left out]"));
     EXPECT_LT(text->size(), 2 * end + 100);
@@ -396,6 +368,56 @@ TEST(Scratch, IsThereHoweverManyMakeOneAtOnce) {
     EXPECT_EQ(lost, 0);
     EXPECT_TRUE(std::filesystem::is_empty(base));
     std::filesystem::remove(base);
+}
+
+// --- notices of a cloud ------------------------------------------------------------------------------
+
+class Preemption : public testing::TestWithParam<const char*> {};
+
+TEST_P(Preemption, ANoticeIsToldOnce) {
+    const FakeMetadata service{3};
+    std::promise<void> told; // a second one would throw
+    const auto watch =
+        PreemptionWatch::begin(service.url(GetParam()), [&] { told.set_value(); }, milliseconds{1});
+    ASSERT_TRUE(watch) << watch.error().message;
+    ASSERT_EQ(told.get_future().wait_for(std::chrono::seconds{30}), std::future_status::ready);
+    EXPECT_EQ(service.asked(), 4);
+}
+
+TEST_P(Preemption, OneThatIsThereAlreadyIsToldAtOnce) {
+    const FakeMetadata service{0};
+    int told = 0;
+    const auto watch = PreemptionWatch::begin(service.url(GetParam()), [&] { ++told; });
+    ASSERT_TRUE(watch) << watch.error().message;
+    EXPECT_EQ(told, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Clouds, Preemption,
+                         testing::Values("/latest/meta-data/spot/instance-action",
+                                         "/computeMetadata/v1/instance/preempted",
+                                         "/metadata/scheduledevents?api-version=2020-07-01"));
+
+TEST(PreemptionRefusals, SayWhatWouldBeRight) {
+    for (const auto* wrong : {"", "aws", "https://169.254.169.254/", "http://", "http://localhost",
+                              "http:///latest/meta-data/spot/instance-action"}) {
+        EXPECT_THAT(PreemptionWatch::begin(wrong, [] {}),
+                    Fails(Fault::usage, HasSubstr("expected ec2, gce, azure")))
+            << wrong;
+    }
+}
+
+TEST(PreemptionRefusals, AServiceThatDoesNotAnswerIsNotSilence) {
+    EXPECT_THAT(
+        PreemptionWatch::begin("http://127.0.0.1:1/latest/meta-data/spot/instance-action", [] {}),
+        Fails(Fault::environment, HasSubstr("127.0.0.1:1 does not answer")));
+}
+
+TEST(PreemptionRefusals, ANoticeActsAsASignalDoes) {
+    harness::Signals signals;
+    EXPECT_EQ(signals.caught(), 0);
+    signals.preempt();
+    signals.preempt();
+    EXPECT_EQ(signals.caught(), harness::Signals::preempted);
 }
 
 } // namespace

@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slips of catalogues, and the code that lint has for each; the installed catalogue has none.
+// The catalogue: slips and the code that lint has for each (the installed one has none), and entries as people and programs
+// see them.
 
-#include "base/file.hpp"
 #include "base/utc.hpp"
 #include "procure/catalog_document.hpp"
 #include "procure/catalog_lint.hpp"
+#include "support/document.hpp"
 #include "support/schema.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
+#include <set>
 
 namespace assay::report {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using namespace document;
+using namespace testing;
 
-std::string file(const std::string& content) {
+std::string file_of_hardware(const std::string& content) {
     return R"({"schema":"assay.hardware/1","checked":"2026-11-20","sources":{"s":"a book"},)" +
            content + "}";
 }
 const std::string all = R"("figures":[{"of":["*"],"source":"s","sure":"retrieved"}])";
 
 /// Three types of a provider with one GPU of 80 GB, and cores of their own.
-const std::string good = file(
+const std::string good = file_of_hardware(
     R"("providers":[{"id":"p","aliases":["P Cloud"]},{"id":"q"}],)"
     R"("accelerators":[{"id":"g","name":"G 80","architecture":"a","form_factor":"f","power":700,)"
     R"("memory":{"bytes":80e9},"peaks":{"tensor":{"tf32":5e14,"bf16":1e15,"fp8":2e15},"sparse":{"bf16":2e15}},)" +
@@ -52,7 +50,7 @@ std::vector<document::LintRow> findings(const std::string& text, const char* tod
 }
 std::vector<std::string> codes(const std::string& content, const char* today = "2026-11-25") {
     std::vector<std::string> found;
-    for (const auto& one : findings(file(content), today))
+    for (const auto& one : findings(file_of_hardware(content), today))
         found.push_back(fmt::format("{} {}", one.code, one.about));
     return found;
 }
@@ -169,6 +167,76 @@ TEST(CatalogLint, SaysWhatCannotBeRead) {
     EXPECT_TRUE(any_serious(linted));
     EXPECT_THAT(to_json(linted), HasSubstr("assay.catalog.lint/1"));
     EXPECT_EQ(test::broken(to_json(linted), "lint"), "");
+}
+
+const datasheet::Hardware& shipped() {
+    static const auto hardware = datasheet::read_hardware().value();
+    return hardware;
+}
+std::vector<datasheet::CatalogEntry> named(const std::vector<std::string>& names) {
+    std::vector<datasheet::CatalogEntry> entries;
+    for (const auto& name : names)
+        entries.push_back(datasheet::entry_named(shipped(), name).value());
+    return entries;
+}
+const Table& table_of(const Section& section) { return std::get<Table>(section.blocks.front()); }
+const Row& row_of(const Table& table, std::string_view name) {
+    static const Row none;
+    for (const auto& row : table.rows)
+        if (row.cells.front().text == name) return row;
+    return none;
+}
+
+TEST(CatalogDocument, ShowsEntriesSideBySideWithSources) {
+    const auto document = make_document(named({"H100 SXM5", "L40S"}));
+    const auto& table = table_of(document.sections.front());
+    ASSERT_EQ(table.columns.size(), 3U);
+    EXPECT_EQ(table.columns[1].title, "NVIDIA H100 SXM5 80GB");
+    const auto& bandwidth = row_of(table, "Memory bandwidth");
+    ASSERT_EQ(bandwidth.cells.size(), 3U);
+    EXPECT_EQ(bandwidth.cells[1].text, "3.35 TB/s");
+    EXPECT_EQ(bandwidth.cells[1].number, 3.35e12);
+    EXPECT_EQ(bandwidth.cells[1].detail.front(), '[');
+    // A sparse peak has a row of its own.
+    EXPECT_EQ(row_of(table, "Tensor peak, bf16").cells[1].number, 989.4e12);
+    EXPECT_EQ(row_of(table, "Sparse tensor peak, bf16").cells[1].number, 1979e12);
+    EXPECT_TRUE(row_of(table, "Sparse tensor peak, bf16").cells[2].text.empty());
+    const auto& sources = document.sections.back();
+    EXPECT_EQ(std::get<Paragraph>(sources.blocks.front()).mark, "[1]");
+    EXPECT_GT(sources.blocks.size(), 4U);
+}
+
+TEST(CatalogDocument, EveryFigureHasANameInBothLanguages) {
+    for (const auto language : {Language::en, Language::zh}) {
+        const test::Speaking in{language};
+        std::set<std::string> nameless;
+        const auto document = make_document(datasheet::entries_of(shipped()));
+        for (const auto& row : table_of(document.sections.front()).rows)
+            if (row.cells.front().text.find_first_of("_.") != std::string::npos)
+                nameless.insert(row.cells.front().text);
+        EXPECT_THAT(nameless, IsEmpty());
+    }
+}
+
+TEST(CatalogDocument, ListsAllByKind) {
+    const auto document = list_document(datasheet::entries_of(shipped()));
+    ASSERT_EQ(document.sections.size(), 4U) << "instances, accelerators, processors, networks";
+    EXPECT_EQ(table_of(document.sections.front()).rows.size(), shipped().instances.size());
+}
+
+TEST(CatalogDocument, ProgramsGetEveryFigureWithItsSource) {
+    const auto text = to_json(named({"p5.48xlarge"}));
+    EXPECT_EQ(test::broken(text, "catalog"), "");
+    const auto data = json::parse(text, "stdout").value();
+    const auto& entry = data["entries"][0];
+    EXPECT_EQ(entry["id"], "aws/p5.48xlarge");
+    const auto figure = std::ranges::find_if(
+        entry["figures"], [](const auto& one) { return one["of"] == "memory_gib"; });
+    ASSERT_NE(figure, entry["figures"].end());
+    EXPECT_EQ((*figure)["value"], 2048);
+    EXPECT_EQ((*figure)["unit"], "GiB");
+    EXPECT_EQ((*figure)["sure"], "retrieved");
+    EXPECT_NE((*figure)["source"], "");
 }
 
 } // namespace

@@ -6,12 +6,9 @@
 
 #include "procure/procurement.hpp"
 #include "support/collection_maker.hpp"
+#include "support/must.hpp"
 
 #include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace assay::report::made {
 
@@ -63,9 +60,7 @@ public:
     Profiles& profiles() { return profiles_; }
 
     Scores scores(const std::vector<Offer>& offers) {
-        auto found = score(offers, profiles_.profiles[0], profiles_, runs());
-        EXPECT_TRUE(found) << found.error().message;
-        return found.value_or(Scores{});
+        return test::must(score(offers, profiles_.profiles[0], profiles_, runs()));
     }
     Result<Procurement> try_procurement(std::vector<Offer> offers, Given given = {},
                                         std::vector<Published> published = {}) {
@@ -85,9 +80,8 @@ public:
     }
     Procurement procurement(std::vector<Offer> offers, Given given = {},
                             std::vector<Published> published = {}) {
-        auto found = try_procurement(std::move(offers), std::move(given), std::move(published));
-        EXPECT_TRUE(found) << found.error().message;
-        return std::move(found).value();
+        return test::must(
+            try_procurement(std::move(offers), std::move(given), std::move(published)));
     }
     Ranking ranking(std::vector<Offer> offers, Given given = {}) {
         return procurement(std::move(offers), std::move(given)).ranking;

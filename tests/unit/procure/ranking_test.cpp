@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
 #include <numeric>
 
 namespace assay::report {
@@ -155,45 +154,17 @@ TEST(OfferRanking, OfOneTypeTheCheapestIsBestAndTheRunnerUpIsAnother) {
     EXPECT_EQ(ranking.offers[1].best, 0);
 }
 
-TEST(OfferRanking, ReservedTimeIsPaidAlsoWhenItIsNotUsed) {
-    auto market = market_of(1);
-    const auto ranking = market.ranking({offer("x", "1"), offer("x", "0.6", Tariff::reserved_1y)},
-                                        {{"utilisation", 0.5}});
-    EXPECT_THAT(order(ranking), ElementsAre("x on_demand", "x reserved_1y"));
-    EXPECT_DOUBLE_EQ(ranking.offers[0].hour.machine, 1);
-    EXPECT_DOUBLE_EQ(ranking.offers[1].hour.machine, 1.2);
-}
-
-TEST(OfferRanking, ACommitmentIsPaidToItsEnd) {
-    auto market = market_of(1);
-    market.term = 6;
-    const auto ranking = market.ranking({offer("x", "0.6", Tariff::reserved_3y)});
-    EXPECT_DOUBLE_EQ(ranking.offers[0].hour.machine, 0.6 * 36 / 6);
-}
-
-TEST(OfferRanking, BoughtMachinesCostWhatIsWrittenOffAndTheirPower) {
-    auto market = market_of(1);
-    auto bought = offer("x", "36000", Tariff::purchase);
-    const Given given{{"depreciation_months", 36}, {"hosting_month", 73}, {"staff_month", 0},
-                      {"node_watts", 1000},        {"pue", 1.5},          {"power_price", 0.2}};
-    const auto ranking = market.ranking({bought}, given);
-    ASSERT_EQ(ranking.offers.size(), 1U);
-    EXPECT_NEAR(ranking.offers[0].hour.machine, (1000 + 73) / 730.0, 1e-9);
-    EXPECT_NEAR(ranking.offers[0].hour.power, 1.5 * 0.2, 1e-12);
-    const auto without = market.ranking({bought});
-    ASSERT_NE(unranked(without, "x purchase"), nullptr);
-    EXPECT_EQ(unranked(without, "x purchase")->why, Unranked::no_cost);
-}
-
 TEST(OfferRanking, WhatIsNotKnownTakesAnOfferOutWithTheReason) {
     auto market = market_of(1);
     market.machine("part", 0, 10);
     market.profiles().profiles[0].weights = {{"a", 0.6}, {"b", 0.4}};
     auto old = offer("x", "1", Tariff::monthly);
     old.date = "2020-01-01";
-    const auto ranking = market.ranking({offer("y", "1"), old, offer("x", "0.2", Tariff::spot),
-                                         offer("z", "1"), offer("part", "1")});
+    const auto ranking =
+        market.ranking({offer("y", "1"), old, offer("x", "0.2", Tariff::spot), offer("z", "1"),
+                        offer("part", "1"), offer("x", "36000", Tariff::purchase)});
     EXPECT_THAT(order(ranking), ElementsAre("y on_demand"));
+    EXPECT_EQ(unranked(ranking, "x purchase")->why, Unranked::no_cost);
     EXPECT_EQ(unranked(ranking, "x monthly")->why, Unranked::no_price);
     EXPECT_EQ(unranked(ranking, "x monthly")->price, PriceState::stale);
     EXPECT_EQ(unranked(ranking, "x spot")->why, Unranked::spot_risk);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Profiles, and the scores of types by them.
+
 #include "made.hpp"
+#include "procure/profile.hpp"
 
 #include <gmock/gmock.h>
-
-#include <cmath>
 
 namespace assay::report {
 namespace {
 
+using namespace testing;
 using made::Market;
 using made::offer;
-using ::testing::DoubleEq;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const std::vector<Offer> two{offer("x", "1"), offer("y", "1")};
 
@@ -241,29 +241,62 @@ TEST(Scores, TheBestOfDifferentUnitsIsRefused) {
     EXPECT_THAT(found.error().message, HasSubstr("B/s and FLOP/s"));
 }
 
-TEST(Scores, ProvidersGoByAnyNameThatTheCatalogueKnows) {
-    Market market;
-    market.machine("x", 100, 10);
-    datasheet::Hardware hardware;
-    hardware.providers.push_back(
-        {.id = "aws", .name = "Amazon Web Services", .aliases = {"Amazon"}});
-    auto alias = offer("x", "1");
-    alias.provider = "Amazon";
-    const auto& profiles = market.profiles();
-    const auto ranked = [&](const datasheet::Hardware* known) {
-        return score({alias}, profiles.profiles[0], profiles, market.runs(), 0.5, known)
-            ->types[0]
-            .ranked;
-    };
-    EXPECT_TRUE(ranked(&hardware));
-    EXPECT_FALSE(ranked(nullptr));
-}
-
 TEST(Scores, WrongOrDisturbedResultsDoNotCount) {
     Market market;
     market.machine("x", 100, 10);
     for (auto& seen : market.runs().observations) seen.status = record::Status::incorrect;
     EXPECT_FALSE(market.scores({offer("x", "1")}).types[0].ranked);
+}
+
+Profiles installed() { return test::must(read_profiles({})); }
+
+std::string refusal(const std::string& text) {
+    auto profiles = installed();
+    const auto added = add_profiles(text, "mine.json", profiles);
+    return added ? "" : added.error().message;
+}
+
+TEST(Profiles, AreInstalledForTheWorkThatPeopleDo) {
+    const auto profiles = installed();
+    for (const auto* name :
+         {"training", "inference", "hpc-md", "weather", "rendering", "data", "mixed"})
+        EXPECT_TRUE(find_profile(profiles, name)) << name;
+    const auto missing = find_profile(profiles, "trainig");
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(missing.error().message, HasSubstr("training"));
+}
+
+TEST(Profiles, OwnOnesUseInstalledMeasuresAndReplaceThem) {
+    auto profiles = installed();
+    const auto added = add_profiles(R"({"schema": "assay.profiles/1", "name": "mine",
+        "measures": [{"id": "fft", "title": "Ours", "where": ["benchmark=fft.*"], "take": "each"}],
+        "profiles": [{"name": "mine", "weights": {"fft": 0.25, "memory_bandwidth": 0.75}}]})",
+                                    "mine.json", profiles);
+    ASSERT_TRUE(added) << added.error().message;
+    const auto profile = find_profile(profiles, "mine");
+    ASSERT_TRUE(profile);
+    EXPECT_EQ(title_of(*profile), "mine");
+    EXPECT_EQ(title_of(measure_of(profiles, profile->weights[0])), "Ours");
+    EXPECT_EQ(measure_of(profiles, profile->weights[0]).take, Take::each);
+}
+
+TEST(Profiles, RefuseWhatMeansNothing) {
+    const auto profile = [](const std::string& weights) {
+        return R"({"schema": "assay.profiles/1", "name": "x", "profiles": [{"name": "p", "weights": {)" +
+               weights + "}}]}";
+    };
+    EXPECT_THAT(refusal(profile(R"("fft": 0.5, "stencil": 0.4)")), HasSubstr("sum to 0.9"));
+    EXPECT_THAT(refusal(profile(R"("fft": 0.5, "stencils": 0.5)")),
+                HasSubstr("there is no measure \"stencils\""));
+    EXPECT_THAT(refusal(profile(R"("fft": -1)")), HasSubstr("mine.json"));
+    EXPECT_THAT(refusal(profile("")), HasSubstr("weights"));
+    EXPECT_THAT(refusal(R"({"schema": "assay.profiles/1", "name": "x",
+        "measures": [{"id": "m", "where": ["gemm"]}]})"),
+                HasSubstr("no filter"));
+    EXPECT_THAT(refusal(R"({"schema": "assay.profiles/1", "name": "x",
+        "measures": [{"id": "m", "where": ["benchmark=a"], "take": "all"}]})"),
+                HasSubstr("take"));
+    EXPECT_THAT(refusal("{"), HasSubstr("mine.json"));
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a case was concluded from.
+// Cases of replicas, and what they were concluded from.
 
 #pragma once
 
@@ -9,6 +9,19 @@
 #include <vector>
 
 namespace assay::record {
+
+/// One for each of these times per call, all of whose batches took it.
+inline void add_replicas(Case& c, const std::vector<double>& seconds) {
+    for (const double s : seconds)
+        c.replicas.push_back({.index = static_cast<int>(c.replicas.size()),
+                              .status = Status::ok,
+                              .batches = 2,
+                              .calls = 1,
+                              .values = {s, s},
+                              .seconds = s,
+                              .low = s,
+                              .high = s});
+}
 
 inline double value_of(const Case& c) { return c.metrics.at(0).value.value_or(0); }
 

@@ -6,18 +6,14 @@
 #include "record/summary.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 namespace assay::record {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using namespace testing;
 
 constexpr int wanted = 5;
 
@@ -33,16 +29,7 @@ Case measured(const std::vector<double>& seconds) {
                       .limit = 0.045,
                       .replicas = wanted,
                       .source = "memory"};
-    for (const double s : seconds) {
-        Replica replica;
-        replica.index = static_cast<int>(c.replicas.size());
-        replica.status = Status::ok;
-        replica.values = {s, s};
-        replica.batches = 2;
-        replica.calls = 1;
-        replica.seconds = s;
-        c.replicas.push_back(replica);
-    }
+    add_replicas(c, seconds);
     return c;
 }
 

@@ -1,31 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/model.hpp"
 
+#include "record/conditions.hpp"
+#include "record/model.hpp"
+#include "record/soak.hpp"
+#include "support/made_soak.hpp"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace assay::record {
 namespace {
 
-template <class Enum>
-void expect_names(int count) {
-    Enum out{};
-    for (int i = 0; i < count; ++i) {
-        const auto value = static_cast<Enum>(i);
-        EXPECT_TRUE(from_text(to_string(value), out));
-        EXPECT_EQ(out, value);
-    }
-    for (const char* other : {"OK", "", "both", "?"}) EXPECT_FALSE(from_text(other, out)) << other;
-}
-
-TEST(Model, NamesGoBothWays) {
-    expect_names<Status>(10);
-    expect_names<IntervalScope>(3);
-    expect_names<CeilingKind>(3);
-}
+using testing::IsEmpty;
 
 TEST(Model, AReasonOfALaterVersionIsAnother) {
     ReasonCode code = ReasonCode::none;
@@ -36,11 +29,10 @@ TEST(Model, AReasonOfALaterVersionIsAnother) {
 }
 
 TEST(Model, FinishedMeansNotTriedAgain) {
-    for (const auto status : {Status::ok, Status::unstable, Status::incorrect, Status::skipped})
-        EXPECT_TRUE(is_finished(status)) << to_string(status);
-    for (const auto status : {Status::failed, Status::timed_out, Status::crashed,
-                              Status::interrupted, Status::not_started, Status::disturbed})
-        EXPECT_FALSE(is_finished(status)) << to_string(status);
+    for (const auto status : all_values<Status>())
+        EXPECT_EQ(is_finished(status), status == Status::ok || status == Status::unstable ||
+                                           status == Status::incorrect || status == Status::skipped)
+            << to_string(status);
 }
 
 TEST(Model, IdentityInWords) {
@@ -57,25 +49,155 @@ TEST(Model, IdentityInWords) {
     EXPECT_EQ(identity(c), "gemm.square/2[openblas]@cuda:3 ratio=0.5 plain=false");
 }
 
-TEST(Model, FindByName) {
-    const NamedList list{{"a", std::int64_t{1}}, {"b", true}};
-    ASSERT_NE(find(list, "b"), nullptr);
-    EXPECT_EQ(*find(list, "b"), Value{true});
-    EXPECT_EQ(find(list, "c"), nullptr);
-    EXPECT_EQ(find({}, "a"), nullptr);
+// --- conditions --------------------------------------------------------------------------------------
+
+/// On a device of this description.
+struct Sample {
+    Sample() {
+        c.place = {.kind = "cuda", .uuid = "GPU-1"};
+        c.settings = {{"threads", std::int64_t{256}}};
+        machine.devices = {{.kind = "cuda", .uuid = "GPU-1"}};
+    }
+    Device& device() { return machine.devices.front(); }
+    std::string of(std::string_view name) const { return text(conditions(c, machine), name); }
+
+    Case c;
+    Machine machine;
+};
+
+TEST(Conditions, WhatIsNotRecordedIsNotThere) {
+    EXPECT_THAT(conditions({}, {}), IsEmpty());
+    EXPECT_THAT(conditions({.place = {.kind = "cuda"}}, {}), IsEmpty());
+    Sample sample;
+    EXPECT_EQ(conditions(sample.c, sample.machine),
+              (NamedList{{"executed_on", std::string{"device"}}, {"mode", std::string{"whole"}}}));
 }
 
-TEST(Model, NumbersAndTextsByName) {
-    const NamedList list{
-        {"whole", std::int64_t{64}}, {"real", 0.5}, {"truth", true}, {"word", std::string{"64"}}};
-    EXPECT_EQ(number(list, "whole"), 64.0);
-    EXPECT_EQ(number(list, "real"), 0.5);
-    for (const char* name : {"truth", "word", "absent"})
-        EXPECT_EQ(number(list, name), std::nullopt) << name;
-    EXPECT_EQ(text(list, "whole"), "64");
-    EXPECT_EQ(text(list, "truth"), "true");
-    EXPECT_EQ(text(list, "word"), "64");
-    EXPECT_EQ(text(list, "absent"), "");
+TEST(Conditions, TheTeamIsReadFromEvidenceAndInOlderFilesFromSettings) {
+    Sample sample;
+    sample.c.settings.push_back({"ranks", std::int64_t{8}});
+    sample.c.settings.push_back({"machines", 2.0}); // as tools rewrite it
+    EXPECT_EQ(sample.of("ranks"), "8");
+    EXPECT_EQ(sample.of("machines"), "2");
+    sample.c.evidence = {.machines = 4, .ranks = 16};
+    EXPECT_EQ(sample.of("ranks"), "16");
+    EXPECT_EQ(sample.of("machines"), "4");
+}
+
+TEST(Conditions, TheStateOfTheDeviceIsThatOfTheCasesOwn) {
+    Sample sample;
+    sample.machine.devices.push_back({.kind = "cuda", .index = 1, .uuid = "GPU-2", .ecc = true});
+    EXPECT_EQ(sample.of("ecc"), "");
+    sample.device().ecc = false;
+    EXPECT_EQ(sample.of("ecc"), "off");
+    sample.device().confidential = true;
+    EXPECT_EQ(sample.of("confidential"), "on");
+    sample.device().mode = "mig 1g.10gb";
+    EXPECT_EQ(sample.of("mode"), "mig 1g.10gb");
+}
+
+TEST(Conditions, APowerLimitIsToldApartFromTheDevicesOwn) {
+    Sample sample;
+    EXPECT_EQ(sample.of("power_limit"), "");
+    sample.device().power_limit_watts = 699.99;
+    EXPECT_EQ(sample.of("power_limit"), "700 W"); // of a device whose default is not known
+    sample.device().power_limit_default_watts = 700;
+    EXPECT_EQ(sample.of("power_limit"), "default");
+    sample.device().power_limit_watts = 500;
+    EXPECT_EQ(sample.of("power_limit"), "500 W");
+}
+
+TEST(Conditions, EveryOneOfTheTableCanBeRecorded) {
+    Sample sample;
+    sample.c.evidence = {.machines = 4, .ranks = 16};
+    for (const auto& [name, value] : {std::pair{"path", "tcp"},
+                                      {"net_plugin", "IBext v8"},
+                                      {"program_version", "3.33"},
+                                      {"file_system", "ext4"}})
+        sample.c.settings.push_back({name, std::string{value}});
+    sample.device().ecc = true;
+    sample.device().confidential = false;
+    sample.device().power_limit_watts = 700;
+    const auto all = conditions(sample.c, sample.machine);
+    std::vector<std::string_view> names;
+    for (const auto& condition : condition_table()) {
+        EXPECT_EQ(find_condition(condition.name), &condition);
+        if (condition.name != "energy_scope")
+            names.push_back(condition.name); // of metrics, not of a case
+    }
+    ASSERT_EQ(all.size(), names.size());
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].name, names[i]);
+    EXPECT_EQ(find_condition("sparsity"), nullptr);
+}
+
+// --- courses of soaks --------------------------------------------------------------------------------
+
+// How a case went over the hours of a soak: slow stretches and drift are found, noise is not.
+
+record::SoakPhase phase_of(int visits, double noise, const std::function<double(int)>& factor,
+                           std::uint64_t seed = 1) {
+    return test::made_phase("some.case", visits, noise, factor, seed);
+}
+
+TEST(SoakCourse, NoiseAloneIsNoFinding) {
+    int accused = 0;
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+        const auto course = record::course_of(phase_of(60, 0.01, [](int) { return 1.0; }, seed));
+        accused += record::slowing_of(course) > record::slow_warning ? 1 : 0;
+    }
+    EXPECT_LE(accused, 1) << "of 1000 healthy cases";
+}
+
+TEST(SoakCourse, ASlowStretchIsFoundAndPlaced) {
+    int found = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        const auto course = record::course_of(
+            phase_of(60, 0.01, [](int i) { return i >= 20 && i < 30 ? 1.25 : 1.0; }, seed));
+        if (!course.slowest) continue;
+        found += record::slowing_of(course) > record::slow_fault ? 1 : 0;
+        EXPECT_NEAR(course.slowest->slower, 0.2, 0.03);
+        EXPECT_NEAR(course.slowest->from_seconds, 1200, 61);
+        EXPECT_NEAR(course.slowest->to_seconds, 1800, 61);
+        EXPECT_FALSE(course.slowest->lasts);
+    }
+    EXPECT_GE(found, 99);
+}
+
+TEST(SoakCourse, ASlowdownThatStaysLasts) {
+    const auto course =
+        record::course_of(phase_of(60, 0.01, [](int i) { return i < 40 ? 1.0 : 1.08; }));
+    ASSERT_TRUE(course.slowest);
+    EXPECT_TRUE(course.slowest->lasts);
+    EXPECT_NEAR(course.slowest->slower, 0.074, 0.015);
+}
+
+TEST(SoakCourse, DriftIsTheChangeFromBeginToEnd) {
+    const auto slower =
+        record::course_of(phase_of(60, 0.01, [](int i) { return 1 + (0.1 * i / 59); }));
+    EXPECT_NEAR(slower.drift, 0.09, 0.02);
+    EXPECT_GT(record::slowing_of(slower), record::slow_warning);
+    const auto faster =
+        record::course_of(phase_of(60, 0.01, [](int i) { return 1.1 - (0.1 * i / 59); }));
+    EXPECT_LT(faster.drift, 0);
+}
+
+TEST(SoakCourse, FewVisitsAndDisturbedOnesSayNothing) {
+    EXPECT_FALSE(record::course_of(phase_of(7, 0.01, [](int i) { return 1.0 + i; })).usual_seconds);
+    auto phase = phase_of(60, 0.01, [](int i) { return i >= 20 && i < 30 ? 1.25 : 1.0; });
+    for (std::size_t i = 20; i < 30; ++i) phase.points[i].disturbed = 1;
+    const auto course = record::course_of(phase);
+    EXPECT_EQ(course.points, 50U);
+    EXPECT_LE(record::slowing_of(course), record::slow_warning);
+}
+
+TEST(SoakCourse, HashesAreTexts) {
+    const record::OutputHashes hashes{1, 0xffff'ffff'ffff'ffff, 0x0123'4567'89ab'cdef};
+    EXPECT_EQ(record::to_text(hashes).size(), 48U);
+    EXPECT_EQ(record::hashes_from(record::to_text(hashes)), hashes);
+    EXPECT_TRUE(record::hashes_from("123").empty());
+    EXPECT_TRUE(record::hashes_from(std::string(16, 'x')).empty());
+    EXPECT_EQ(record::digest_of({}), "");
+    EXPECT_NE(record::digest_of({1, 2}), record::digest_of({2, 1}));
 }
 
 } // namespace

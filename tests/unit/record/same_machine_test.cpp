@@ -2,11 +2,9 @@
 #include "record/same_machine.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,12 +12,7 @@
 namespace assay::record {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Not;
-using testing::Pair;
-using testing::UnorderedElementsAre;
+using namespace testing;
 
 Machine machine(std::string id, std::vector<std::string> aliases = {}) {
     const char* const by = aliases.empty() ? "machine_id" : "product_uuid";
@@ -57,12 +50,6 @@ TEST(SameMachine, DamagedRecordsEnd) {
     EXPECT_EQ(common({machine("a", {"b"}), machine("b", {"a"})}).size(), 2U);
     EXPECT_THAT(common({machine("", {""}), machine("a", {"", "a"})}),
                 UnorderedElementsAre(Pair("", ""), Pair("a", "a")));
-}
-
-TEST(SameMachine, ItsAliasesAreItsIds) {
-    EXPECT_TRUE(is_id_of(machine("new", {"old"}), "new"));
-    EXPECT_TRUE(is_id_of(machine("new", {"old"}), "old"));
-    EXPECT_FALSE(is_id_of(machine("new", {"old"}), "other"));
 }
 
 // --- without strong facts ---------------------------------------------------------------------------

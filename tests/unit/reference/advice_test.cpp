@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+#include "base/file.hpp"
 #include "reference/advice.hpp"
-#include "reference/machine_parts.hpp"
+#include "reference/compatibility.hpp"
+#include "reference/versions.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,12 +15,9 @@
 namespace assay::harness {
 namespace {
 
+using namespace testing;
+using namespace assay::datasheet;
 using machine::Severity;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::Field;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// Two sockets, two GPUs with a switch each, an adapter; nothing to say about it.
 record::Machine good() {
@@ -34,7 +34,6 @@ record::Machine good() {
     const record::PciLink link{.numa_node = 0,
                                .width = 16,
                                .width_max = 16,
-                               .generation = {},
                                .generation_max = 5,
                                .peers_redirected = false};
     for (const char* address : {"0000:01:00.0", "0000:02:00.0"}) {
@@ -162,6 +161,84 @@ TEST(Advice, ErrorsTheMostSeriousFirst) {
     EXPECT_THAT(on_errors({counter("driver", "", "xid_", 1), counter("driver", "", "xid_-1", 1),
                            counter("", "", "", 1)}),
                 Each(Field(&machine::Finding::severity, Severity::caution)));
+}
+
+// --- versions ----------------------------------------------------------------------------------------
+
+const datasheet::Compatibility table{
+    .toolkits = {{.toolkit = {13}, .driver = {580, 65, 6}, .source = "s"},
+                 {.toolkit = {12}, .driver = {525, 60, 13}, .source = "s"}},
+    .chips = {{.compute_capability = "7.0",
+               .first_toolkit = {9, 0},
+               .last_toolkit = {12, 9},
+               .last_driver = {580},
+               .source = "s"},
+              {.compute_capability = "10.3", .first_toolkit = {12, 9}, .source = "s"}}};
+
+std::vector<std::string> codes(const std::string& driver, const std::string& chip,
+                               const std::string& runtime) {
+    record::Machine machine;
+    machine.devices = {{.kind = "cuda", .compute_capability = chip},
+                       {.kind = "cuda", .compute_capability = chip}};
+    machine.software = {{"nvidia.driver", driver}};
+    std::vector<std::string> found;
+    for (const auto& finding : on_versions(machine, runtime, table)) {
+        EXPECT_EQ(finding.severity, machine::Severity::serious);
+        EXPECT_FALSE(finding.action.empty());
+        found.push_back(finding.code);
+    }
+    return found;
+}
+
+TEST(Versions, DriverToolkitAndChipMustGoTogether) {
+    EXPECT_THAT(codes("580.65.06", "9.0", "13.0"), IsEmpty());
+    EXPECT_THAT(codes("580.65.05", "9.0", "13.2"), ElementsAre("driver_too_old"));
+    EXPECT_THAT(codes("570.124.06", "9.0", "12.9"), IsEmpty());
+    EXPECT_THAT(codes("580.95", "10.3", "12.8"), ElementsAre("toolkit_too_old"));
+    EXPECT_THAT(codes("580.95", "7.0", "13.0"), ElementsAre("toolkit_too_new"));
+    EXPECT_THAT(codes("580.95", "7.0", "12.9"), IsEmpty());
+    EXPECT_THAT(codes("590.48", "7.0", "12.9"), ElementsAre("driver_too_new"));
+    EXPECT_THAT(codes("590.48", "7.0", ""), ElementsAre("driver_too_new"));
+    // What is not known is no finding.
+    EXPECT_THAT(codes("", "", ""), IsEmpty());
+    EXPECT_THAT(codes("unknown", "12.1", "14.0"), IsEmpty());
+    EXPECT_THAT(on_versions({}, "13.0", table), IsEmpty());
+}
+
+// --- the table ---------------------------------------------------------------------------------------
+
+Result<Compatibility> parse(const std::string& text) {
+    const auto schema = json::read_file(layout().share / "schema" / "compatibility.json");
+    return parse_compatibility(text, "table", schema.value());
+}
+
+TEST(Compatibility, TheInstalledTableIsReadWhole) {
+    const auto known = read_compatibility();
+    ASSERT_TRUE(known) << known.error().message;
+    const auto cuda13 = std::ranges::find(known->toolkits, Version{13}, &ToolkitRow::toolkit);
+    ASSERT_NE(cuda13, known->toolkits.end());
+    EXPECT_EQ(cuda13->driver, (Version{580, 65, 6}));
+    for (const auto& chip : known->chips) {
+        EXPECT_FALSE(chip.first_toolkit.empty()) << chip.compute_capability;
+        EXPECT_TRUE(chip.last_toolkit.empty() || chip.last_toolkit > chip.first_toolkit);
+        EXPECT_FALSE(chip.source.empty());
+    }
+}
+
+TEST(Compatibility, SaysWhatIsWrongWithAFile) {
+    const std::string begin = R"({"schema": "assay.compatibility/1", "sources": {}, "chips": [], )";
+    EXPECT_TRUE(parse(begin + R"("toolkits": []})"));
+    const auto row = [&](const std::string& driver) {
+        return parse(begin + R"("toolkits": [{"toolkit": "13", "source": "s", "driver": )" +
+                     driver + "}]}");
+    };
+    EXPECT_TRUE(row(R"("580.65.06")"));
+    EXPECT_THAT(row(R"("new")").error().message, HasSubstr("driver"));
+    for (const auto* driver : {"580", "null", R"("")", R"("1.")"})
+        EXPECT_FALSE(row(driver)) << driver;
+    EXPECT_FALSE(parse(""));
+    EXPECT_FALSE(parse("[]"));
+    EXPECT_FALSE(parse(begin + R"("toolkits": [{}]})"));
 }
 
 } // namespace

@@ -1,40 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answer of a comparison: its first sentence, the ranking, families that agree with their rows, and tables of many
-// sides that fit.
+// The answer of a comparison: its first sentence, the ranking, families that agree with their rows, tables of many sides
+// that fit, and outputs whose every text is hostile.
 
 #include "base/terminal.hpp"
-#include "compare/document.hpp"
-#include "compare/verdict.hpp"
+#include "compare/comparison.hpp"
 #include "compare/words.hpp"
-#include "document/language.hpp"
+#include "document/text.hpp"
+#include "exchange/data.hpp"
+#include "json/json.hpp"
+#include "markup.hpp"
 #include "support/collection_maker.hpp"
+#include "support/document.hpp"
 #include "support/noise.hpp"
-#include "write/markdown.hpp"
-#include "write/terminal.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <sstream>
-#include <variant>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
+using namespace testing;
+using test::about;
 using test::CollectionMaker;
 using test::gemm;
 using test::Noise;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::SizeIs;
-using testing::StartsWith;
 
 std::string verdict(const Comparison& comparison) { return verdict_of(comparison).text; }
 
@@ -55,32 +47,26 @@ Comparison made(const std::vector<double>& speeds, std::int64_t cases, double sp
 TEST(CompareAnswer, SaysWhichIsFasterByHowMuchAndHowSure) {
     EXPECT_THAT(
         verdict(made({1, 1.25}, 5)),
-        testing::MatchesRegex(
+        MatchesRegex(
             R"(B is faster than A: 1\.25[0-9]?x \[1\.24[0-9]?, 1\.25[0-9]?\] over 5 test cases\.)"));
     EXPECT_THAT(verdict(made({1, 0.8}, 5)),
                 AllOf(StartsWith("B is slower than A: 0.80"), HasSubstr("over 5 test cases.")));
     EXPECT_EQ(verdict_of(made({1, 0.8}, 5)).tone, document::Tone::bad);
-    use_language(Language::zh);
+    const test::Speaking chinese{Language::zh};
     EXPECT_THAT(verdict(made({1, 1.25}, 5)), StartsWith("B 快于 A：5 个测试项上为 1.25"));
-    use_language(Language::en);
 }
 
 TEST(CompareAnswer, SaysWithinWhatTheyAreTheSame) {
     EXPECT_THAT(
         verdict(made({1, 1}, 5, 0.001)),
-        testing::MatchesRegex(
+        MatchesRegex(
             R"(B is the same as A within 0\.[0-9]+%: [0-9.]+x \[.*\] over 5 test cases\.)"));
 }
 
 TEST(CompareAnswer, NamesTestCasesThatDifferOtherwise) {
     CollectionMaker maker;
-    for (const char* label : {"A", "B"}) {
-        const auto run = maker.run({.label = label});
-        for (std::int64_t size = 1; size <= 8; ++size) {
-            const double rate = label[0] == 'A' ? 100 : size == 3 ? 90 : 120;
-            maker.observe(run, gemm("openblas", size), {rate, 1.001 * rate, 0.999 * rate});
-        }
-    }
+    for (std::int64_t size = 1; size <= 8; ++size)
+        maker.sides(gemm("openblas", size), {about(100), about(size == 3 ? 90 : 120)});
     EXPECT_THAT(verdict(*compare(maker.collection())),
                 AllOf(StartsWith("B is faster than A"), HasSubstr("Slower in 1 of 8 test cases.")));
 }
@@ -218,33 +204,21 @@ TEST(CompareAnswer, FamiliesAgreeWithTheirRows) {
 
 TEST(CompareAnswer, EveryFamilyCountsAlike) {
     CollectionMaker maker;
-    for (const char* label : {"A", "B"}) {
-        const auto run = maker.run({.label = label});
-        const bool other = label[0] == 'B';
-        for (std::int64_t size = 1; size <= 9; ++size)
-            maker.observe(run, gemm("openblas", size), {100, 100.1, 99.9});
-        const double latency = other ? 2e-9 : 4e-9;
-        maker.observe(run, test::latency(64), {latency, 1.001 * latency, 0.999 * latency});
-    }
+    for (std::int64_t size = 1; size <= 9; ++size)
+        maker.sides(gemm("openblas", size), {about(100), about(100)});
+    maker.sides(test::latency(64), {about(4e-9), about(2e-9)});
     const auto comparison = *compare(maker.collection());
     EXPECT_NEAR(*comparison.overall[1].ratio, std::sqrt(2), 0.001);
     EXPECT_NEAR(*comparison.means[1].ratio, std::pow(2, 0.1), 0.001);
-    const std::vector documents{make_document(comparison)};
-    EXPECT_THAT(write::to_terminal(documents),
+    EXPECT_THAT(write::to_terminal({{make_document(comparison)}}),
                 HasSubstr("counts every family alike. With every test case alike: B: 1.07"));
 }
 
 TEST(CompareAnswer, SaysWhereTheOrderIsAnotherOne) {
     CollectionMaker maker;
-    for (const char* label : {"A", "B"}) {
-        const auto run = maker.run({.label = label});
-        const double rate = label[0] == 'A' ? 100 : 200;
-        const double latency = label[0] == 'A' ? 4e-9 : 5e-9;
-        maker.observe(run, gemm("openblas", 1), {rate, 1.001 * rate, 0.999 * rate});
-        maker.observe(run, test::latency(64), {latency, 1.001 * latency, 0.999 * latency});
-    }
-    const std::vector documents{make_document(*compare(maker.collection()))};
-    EXPECT_THAT(write::to_terminal(documents, {.width = 200}),
+    maker.sides(gemm("openblas", 1), {about(100), about(200)});
+    maker.sides(test::latency(64), {about(4e-9), about(5e-9)});
+    EXPECT_THAT(write::to_terminal({{make_document(*compare(maker.collection()))}}, {.width = 200}),
                 HasSubstr("B is faster than A overall, but slower in Memory."));
 }
 
@@ -274,77 +248,36 @@ TEST(CompareAnswer, CoresThatDifferGiveARatioPerCore) {
 
 TEST(CompareAnswer, SizesThatDifferAreSaidNearTheTop) {
     CollectionMaker maker;
-    for (const char* label : {"A", "B"}) {
-        const auto run = maker.run({.label = label});
-        const bool other = label[0] == 'B';
-        maker.observe(run, gemm("openblas", 1), {100, 101});
-        for (const std::int64_t size : {100, 200})
-            maker.observe(run, gemm("openblas", other ? size + 1 : size), {100, 101});
-        maker.observe(run, gemm(other ? "mkl" : "blis", 9), {100, 101}); // not the parameters
+    maker.sides(gemm("openblas", 1), {about(100), about(100)});
+    for (const std::int64_t size : {100, 200}) {
+        maker.observe(0, gemm("openblas", size), about(100));
+        maker.observe(1, gemm("openblas", size + 1), about(100));
     }
-    const std::vector documents{make_document(*compare(maker.collection()))};
-    const auto text = write::to_terminal(documents, {.width = 300});
+    const auto text =
+        write::to_terminal({{make_document(*compare(maker.collection()))}}, {.width = 300});
     const auto said =
         text.find("2 test cases are not compared because the sides measured them with "
                   "different parameters. One is gemm.square[openblas]");
     ASSERT_NE(said, std::string::npos) << text;
     EXPECT_LT(said, text.find("Coverage"));
-    EXPECT_THAT(text.substr(said, text.find('\n', said) - said),
-                AllOf(HasSubstr("size 100 on A"), HasSubstr("size 101 on B")));
-    EXPECT_THAT(write::to_terminal(std::vector{make_document(made({1, 1.1}, 2))}),
-                Not(HasSubstr("different parameters")));
-}
-
-TEST(CompareAnswer, TheMethodIsThreeShortSentences) {
-    for (const auto correction : {Correction::false_discovery, Correction::family_wise}) {
-        auto comparison = made({1, 1.1}, 2, 0.002, {.correction = correction});
-        comparison.paired = true;
-        std::istringstream sentences{method_in_words(comparison) + " "};
-        std::size_t count = 0;
-        std::size_t words = 0;
-        for (std::string word; sentences >> word; ++words) {
-            if (!word.ends_with('.')) continue;
-            EXPECT_LE(words + 1, 30U) << "before " << word;
-            words = static_cast<std::size_t>(-1);
-            ++count;
-        }
-        EXPECT_EQ(count, 3U);
-    }
+    EXPECT_THAT(text, AllOf(HasSubstr("size 100 on A"), HasSubstr("size 101 on B")));
 }
 
 TEST(CompareAnswer, SixSidesFitATerminalAndAMatrix) {
-    const auto comparison = made({1, 1.1, 1.2, 1.3, 0.9, 0.8}, 3);
-    const auto document = make_document(comparison);
+    const auto document = make_document(made({1, 1.1, 1.2, 1.3, 0.9, 0.8}, 3));
     const std::vector documents{document};
     const auto text = write::to_terminal(documents, {.width = 80});
     std::istringstream lines{text};
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
     for (const char* ratio : {"1.10", "1.20", "1.30", "0.90", "0.80"})
         EXPECT_THAT(text, HasSubstr(std::string{ratio}));
-    const auto family =
-        std::ranges::find(document.sections, "Matrix multiplication", &document::Section::title);
-    ASSERT_NE(family, document.sections.end());
-    for (const auto& block : family->blocks) {
-        const auto* table = std::get_if<document::Table>(&block);
-        if (table == nullptr) continue;
-        std::vector<std::string> shown;
-        for (const auto& column : table->columns)
-            if (!column.data) shown.push_back(column.title);
-        EXPECT_THAT(shown, ElementsAre("case", "library", "A", "B", "C", "D", "E", "F"));
-        ASSERT_THAT(table->rows, SizeIs(3));
-        const auto& row = table->rows.front();
-        EXPECT_EQ(row.group, "gemm.square");
-        EXPECT_EQ(row.tags.family, "gemm");
-        EXPECT_THAT(row.tags.libraries, ElementsAre("openblas"));
-        EXPECT_THAT(row.tags.outcomes, ElementsAre("better", "better", "better", "worse", "worse"));
-        for (std::size_t i = 0; i < table->columns.size(); ++i) {
-            const auto& column = table->columns[i];
-            if (column.data || column.side < 2) continue;
-            EXPECT_EQ(column.key, "ratio");
-            EXPECT_THAT(row.cells[i].text, testing::ContainsRegex("^[01]\\.[0-9]+x ±"));
-            EXPECT_THAT(row.cells[i].detail, HasSubstr("GFLOP/s"));
-        }
-    }
+    const auto tables = test::blocks_of<document::Table>(document);
+    const auto family = std::ranges::find_if(tables, [](const auto& table) {
+        return !table.rows.empty() && table.rows.front().group == "gemm.square";
+    });
+    ASSERT_NE(family, tables.end());
+    EXPECT_THAT(family->rows.front().tags.outcomes,
+                ElementsAre("better", "better", "better", "worse", "worse"));
     EXPECT_THAT(write::to_markdown(documents),
                 HasSubstr("| benchmark | case | library | A | B | C | D | E | F |"));
 }
@@ -358,6 +291,72 @@ TEST(CompareAnswer, AValueWithoutARatioIsStillShownOfManySides) {
     }
     const std::vector documents{make_document(*compare(maker.collection()))};
     EXPECT_THAT(write::to_terminal(documents, {.width = 60}), HasSubstr("disturbed 100 GFLOP/s"));
+}
+
+Comparison hostile(const std::string& text) {
+    test::CollectionMaker maker;
+    for (const char* side : {"1", "2", "3"}) {
+        const auto run = maker.run({.label = text + side,
+                                    .machine = text + side,
+                                    .instance = text,
+                                    .started = text,
+                                    .cpu = text});
+        maker.observe(run, test::series_of("gemm." + text, text, {{text, text}}, "flop_rate"),
+                      {1e9, 1.1e9});
+        maker.fail(run, test::series_of(text, text, {}, "time"), record::Status::failed, text);
+    }
+    maker.collection().problems.push_back({text, text});
+    return *compare(maker.collection());
+}
+
+TEST(CompareRender, HostileTextStaysText) {
+    for (const std::string text :
+         {"</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>",
+          "=cmd|' /C calc'!A0", "\x1b[31mred\x1b]0;title\a", "a|b`c\n# d", "\xff\xfe\x80",
+          "\xE2\x80\xAE" // NOLINT(bugprone-suspicious-missing-comma): e is a hexadecimal digit
+          "evil"}) {
+        const auto comparison = hostile(text);
+        const std::vector documents{make_document(comparison)};
+        const auto html = write::to_html(documents, {}).value();
+        for (const auto& output : {html, write::to_markdown(documents),
+                                   write::to_terminal(documents), to_csv(comparison)})
+            EXPECT_THAT(output, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\xE2\x80\xAE"))))
+                << text;
+        EXPECT_EQ(test::MarkupReader{html}.problem(), "") << text;
+        EXPECT_TRUE(json::parse(to_json(comparison), "json").has_value()) << text;
+    }
+}
+
+TEST(CompareRender, CsvRunsNothingInASpreadsheet) {
+    EXPECT_THAT(to_csv(hostile("a; =1+1")), HasSubstr("\"a;' =1+1\""));
+    EXPECT_THAT(to_csv(hostile("=1+1")), AllOf(HasSubstr("\"'=1+1"), Not(HasSubstr(",=1+1"))));
+}
+
+TEST(CompareRender, LinesFitTheTerminalInBothLanguages) {
+    const auto comparison = hostile("quite a long name of something ");
+    for (const auto language : {Language::en, Language::zh})
+        for (const std::size_t width : {60U, 80U, 100U}) {
+            const test::Speaking in{language};
+            const std::vector documents{make_document(comparison)};
+            std::istringstream lines{write::to_terminal(documents, {.width = width})};
+            for (std::string line; std::getline(lines, line);)
+                EXPECT_LE(display_width(line), width) << line;
+        }
+}
+
+TEST(CompareRender, NothingIsShownOfWhatWasNotMeasured) {
+    test::CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), test::gemm("openblas", 1), {1e9});
+    maker.fail(maker.run({.label = "B"}), test::gemm("openblas", 1), record::Status::incorrect,
+               "off");
+    const auto comparison = *compare(maker.collection());
+    EXPECT_FALSE(has_common(comparison));
+    EXPECT_THAT(make_document(comparison).verdict, HasSubstr("no test case in common"));
+    const auto parsed = json::parse(to_json(comparison), "json");
+    const auto& cell = (*parsed)["tables"][0]["rows"][0]["cells"][1];
+    EXPECT_TRUE(cell["value"].is_null());
+    EXPECT_EQ(cell["contrast"]["outcome"], "missing");
+    EXPECT_TRUE(cell["contrast"]["ratio"].is_null());
 }
 
 } // namespace

@@ -8,25 +8,15 @@
 #include "support/collection_maker.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
 using test::CollectionMaker;
 using test::gemm;
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::Field;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using namespace testing;
 
 const std::vector<double> three{100, 101, 99};
 
@@ -44,13 +34,12 @@ TEST(CompareMatch, LabelsMakeSidesAndEqualLabelsMakeOne) {
     CollectionMaker maker;
     for (const char* label : {"old", "new", "old"})
         maker.observe(maker.run({.label = label}), gemm("openblas", 1024), three);
-    const auto comparison = compare(maker.collection());
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_THAT(labels(*comparison), ElementsAre("old", "new"));
-    EXPECT_EQ(comparison->sides[0].runs, 2U);
-    EXPECT_EQ(comparison->sides[0].machines, 1U);
-    EXPECT_THAT(comparison->sides[0].what, HasSubstr("2 runs on 1 machine, 2026-01-31"));
-    EXPECT_THAT(comparison->not_compared, IsEmpty());
+    const auto comparison = compare(maker.collection()).value();
+    EXPECT_THAT(labels(comparison), ElementsAre("old", "new"));
+    EXPECT_EQ(comparison.sides[0].runs, 2U);
+    EXPECT_EQ(comparison.sides[0].machines, 1U);
+    EXPECT_THAT(comparison.sides[0].what, HasSubstr("2 runs on 1 machine, 2026-01-31"));
+    EXPECT_THAT(comparison.not_compared, IsEmpty());
 }
 
 TEST(CompareMatch, TheBaselineComesFirst) {
@@ -73,23 +62,21 @@ TEST(CompareMatch, OneSideSaysWhatWouldMakeSeveral) {
     ASSERT_FALSE(comparison.has_value());
     EXPECT_THAT(comparison.error().message,
                 AllOf(HasSubstr("only one side, \"x\""), HasSubstr("--column instance")));
-    const auto by_instance = compare(maker.collection(), {.column = {"instance"}});
-    ASSERT_TRUE(by_instance.has_value());
-    EXPECT_THAT(labels(*by_instance), ElementsAre("c6a.large", "c7a.large"));
+    const auto by_instance = compare(maker.collection(), {.column = {"instance"}}).value();
+    EXPECT_THAT(labels(by_instance), ElementsAre("c6a.large", "c7a.large"));
 }
 
 TEST(CompareMatch, UnlikeParametersAreNamedAndNotCompared) {
     CollectionMaker maker;
     maker.observe(maker.run({.label = "A"}), gemm("openblas", 1024), three);
     maker.observe(maker.run({.label = "B"}), gemm("openblas", 2048), three);
-    const auto comparison = compare(maker.collection());
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_THAT(comparison->not_compared, SizeIs(1));
-    EXPECT_THAT(comparison->not_compared,
+    const auto comparison = compare(maker.collection()).value();
+    EXPECT_THAT(comparison.not_compared, SizeIs(1));
+    EXPECT_THAT(comparison.not_compared,
                 reason_for("size=1024", "size 1024 on A, size 2048 on B: not the same thing"));
-    EXPECT_EQ(comparison->tallies[1].missing, 2U);
-    EXPECT_EQ(comparison->means[1].count, 0U);
-    EXPECT_FALSE(comparison->means[1].ratio.has_value());
+    EXPECT_EQ(comparison.tallies[1].missing, 2U);
+    EXPECT_EQ(comparison.means[1].count, 0U);
+    EXPECT_FALSE(comparison.means[1].ratio.has_value());
 }
 
 TEST(CompareMatch, AnythingThatChangesTheMeaningKeepsSeriesApart) {
@@ -117,10 +104,9 @@ TEST(CompareMatch, AnythingThatChangesTheMeaningKeepsSeriesApart) {
         maker.collection().observations.push_back(maker.collection().observations.front());
         maker.collection().observations.back().run = run;
         maker.collection().observations.back().series = 1;
-        const auto comparison = compare(maker.collection());
-        ASSERT_TRUE(comparison.has_value());
-        EXPECT_THAT(comparison->not_compared, reason_for("gemm.square", reason));
-        EXPECT_EQ(comparison->tallies[1].missing, 2U) << reason;
+        const auto comparison = compare(maker.collection()).value();
+        EXPECT_THAT(comparison.not_compared, reason_for("gemm.square", reason));
+        EXPECT_EQ(comparison.tallies[1].missing, 2U) << reason;
     }
 }
 
@@ -152,43 +138,16 @@ std::string rows_of(const Comparison& comparison) {
 record::NamedList ecc(const std::string& state) { return {{"ecc", state}}; }
 
 TEST(CompareMatch, FiguresUnderOtherConditionsShareNoRow) {
-    struct Case {
-        record::Named here, there;
-        std::string reason;
-    };
-    const auto text = [](const char* name, const char* value) {
-        return record::Named{name, std::string{value}};
-    };
-    const std::vector<Case> cases{
-        {{"machines", std::int64_t{1}},
-         {"machines", std::int64_t{8}},
-         "machines 1 on A, machines 8 on B"},
-        {{"ranks", std::int64_t{2}}, {"ranks", std::int64_t{16}}, "ranks 2 on A, ranks 16 on B"},
-        {text("path", "shared_memory"), text("path", "tcp"), "path shared memory on A, path tcp"},
-        {text("net_plugin", "IBext v8"), text("net_plugin", "AWS Libfabric v11"),
-         "net plugin IBext v8 on A, net plugin AWS Libfabric v11 on B"},
-        {text("program_version", "3.33"), text("program_version", "3.40"),
-         "program version 3.33 on A, program version 3.40 on B"},
-        {text("file_system", "ext4"), text("file_system", "nfs4"),
-         "file system ext4 on A, file system nfs4 on B"},
-        {text("energy_scope", "device"), text("energy_scope", "processors"),
-         "energy scope device on A, energy scope processors on B"},
-        {text("executed_on", "device"), text("executed_on", "cpu"), "executed on cpu on B"},
-        {text("mode", "whole"), text("mode", "mig 1g.10gb"), "mode whole on A, mode mig 1g.10gb"},
-        {text("ecc", "on"), text("ecc", "off"), "ecc on on A, ecc off on B"},
-        {text("confidential", "off"), text("confidential", "on"), "confidential on on B"},
-        {text("power_limit", "default"), text("power_limit", "500 W"),
-         "power limit default on A, power limit 500 W on B"},
-    };
-    EXPECT_EQ(cases.size(), record::condition_table().size());
-    for (const auto& [here, there, reason] : cases) {
-        auto apart = under({{here}, {there}});
-        const auto comparison = compare(apart.collection());
-        ASSERT_TRUE(comparison.has_value());
-        EXPECT_EQ(rows_of(*comparison), "A | B") << reason;
-        EXPECT_THAT(comparison->not_compared, reason_for("gemm.square", reason));
-        auto alike = under({{there}, {there}});
-        EXPECT_EQ(rows_of(*compare(alike.collection())), "A B") << reason;
+    for (const auto& condition : record::condition_table()) {
+        const std::string name{condition.name};
+        const record::NamedList here{{name, std::string{"one"}}};
+        const record::NamedList there{{name, std::string{"another"}}};
+        auto apart = under({here, there});
+        const auto comparison = compare(apart.collection()).value();
+        EXPECT_EQ(rows_of(comparison), "A | B") << name;
+        EXPECT_THAT(comparison.not_compared, reason_for("gemm.square", "another on B")) << name;
+        auto alike = under({there, there});
+        EXPECT_EQ(rows_of(*compare(alike.collection())), "A B") << name;
     }
 }
 
@@ -203,10 +162,9 @@ TEST(CompareMatch, OtherSettingsSayHowAndNotWhat) {
 
 TEST(CompareMatch, WhatWasNotRecordedIsTakenToBeTheOnlyValueThereIs) {
     auto maker = under({{}, ecc("off")});
-    const auto comparison = compare(maker.collection());
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_EQ(rows_of(*comparison), "A B");
-    const auto& row = comparison->tables[0].rows[0];
+    const auto comparison = compare(maker.collection()).value();
+    EXPECT_EQ(rows_of(comparison), "A B");
+    const auto& row = comparison.tables[0].rows[0];
     EXPECT_THAT(row.identity, HasSubstr("ecc off"));
     EXPECT_THAT(row.cells[0].notes,
                 ElementsAre("ecc not recorded in 1 of 1 runs, and taken to be off"));
@@ -225,13 +183,12 @@ TEST(CompareMatch, TwoThatDifferNeverMeetThroughOneThatDoesNotSay) {
             series.conditions = conditions;
             maker.observe(maker.run({.label = label}), series, three);
         }
-        const auto comparison = compare(maker.collection());
-        ASSERT_TRUE(comparison.has_value());
-        ASSERT_THAT(comparison->tables, SizeIs(1));
+        const auto comparison = compare(maker.collection()).value();
+        ASSERT_THAT(comparison.tables, SizeIs(1));
         std::vector<std::string> rows;
-        for (const auto& row : comparison->tables[0].rows)
+        for (const auto& row : comparison.tables[0].rows)
             rows.push_back(row.identity.substr(row.identity.find(')')));
-        EXPECT_THAT(rows, testing::UnorderedElementsAre(")", "), ecc off", "), ecc not recorded"));
+        EXPECT_THAT(rows, UnorderedElementsAre(")", "), ecc off", "), ecc not recorded"));
     } while (std::ranges::next_permutation(sides, {}, label_of).found);
 }
 
@@ -266,10 +223,9 @@ TEST(CompareMatch, TagsAndCampaignsCanBeTheColumns) {
 
 TEST(CompareMatch, ConditionsCanBeTheColumns) {
     auto maker = under({ecc("on"), ecc("off")});
-    const auto comparison = compare(maker.collection(), {.column = {"ecc"}});
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_THAT(labels(*comparison), ElementsAre("off", "on"));
-    EXPECT_EQ(rows_of(*comparison), "off on");
+    const auto comparison = compare(maker.collection(), {.column = {"ecc"}}).value();
+    EXPECT_THAT(labels(comparison), ElementsAre("off", "on"));
+    EXPECT_EQ(rows_of(comparison), "off on");
 }
 
 TEST(CompareMatch, OtherLibrariesMeetInTheTablesByQuestion) {
@@ -278,13 +234,12 @@ TEST(CompareMatch, OtherLibrariesMeetInTheTablesByQuestion) {
     maker.observe(a, gemm("openblas", 1024), {500, 501, 502});
     maker.observe(a, gemm("onednn", 1024), {480, 481, 482});
     maker.observe(maker.run({.label = "B"}), gemm("onednn", 1024), {700, 701, 702});
-    const auto comparison = compare(maker.collection());
-    ASSERT_TRUE(comparison.has_value());
-    ASSERT_THAT(comparison->tables, SizeIs(1));
-    EXPECT_THAT(comparison->tables[0].rows, SizeIs(2)); // library by library
-    ASSERT_THAT(comparison->questions, SizeIs(1));
-    ASSERT_THAT(comparison->questions[0].rows, SizeIs(1));
-    const auto& best = comparison->questions[0].rows[0];
+    const auto comparison = compare(maker.collection()).value();
+    ASSERT_THAT(comparison.tables, SizeIs(1));
+    EXPECT_THAT(comparison.tables[0].rows, SizeIs(2)); // library by library
+    ASSERT_THAT(comparison.questions, SizeIs(1));
+    ASSERT_THAT(comparison.questions[0].rows, SizeIs(1));
+    const auto& best = comparison.questions[0].rows[0];
     EXPECT_EQ(best.cells[0].library, "openblas");
     EXPECT_EQ(best.cells[1].library, "onednn");
     EXPECT_EQ(best.libraries, 2U);
@@ -296,13 +251,12 @@ TEST(CompareMatch, LibrariesCanBeTheColumns) {
     const auto run = maker.run({.label = "A"});
     maker.observe(run, gemm("openblas", 1024), {500, 501, 502});
     maker.observe(run, gemm("onednn", 1024), {480, 481, 482});
-    const auto comparison = compare(maker.collection(), {.column = {"library"}});
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_THAT(labels(*comparison), ElementsAre("onednn", "openblas"));
-    ASSERT_THAT(comparison->tables[0].rows, SizeIs(1));
-    EXPECT_EQ(comparison->tables[0].rows[0].identity,
+    const auto comparison = compare(maker.collection(), {.column = {"library"}}).value();
+    EXPECT_THAT(labels(comparison), ElementsAre("onednn", "openblas"));
+    ASSERT_THAT(comparison.tables[0].rows, SizeIs(1));
+    EXPECT_EQ(comparison.tables[0].rows[0].identity,
               "gemm.square precision=fp64 size=1024 (flop_rate)");
-    EXPECT_THAT(comparison->questions, IsEmpty());
+    EXPECT_THAT(comparison.questions, IsEmpty());
 }
 
 TEST(CompareMatch, WhatOneColumnAloneCanDoIsNoComparison) {
@@ -312,11 +266,10 @@ TEST(CompareMatch, WhatOneColumnAloneCanDoIsNoComparison) {
         maker.observe(run, gemm(library, 1024, "fp32"), three);
     maker.observe(run, gemm("openblas", 1024), three);
     maker.observe(run, test::triad(), three);
-    const auto comparison = compare(maker.collection(), {.column = {"library"}});
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_THAT(labels(*comparison), ElementsAre("onednn", "openblas")); // "host" shares nothing
-    EXPECT_EQ(comparison->series, 1U);
-    EXPECT_THAT(comparison->not_compared,
+    const auto comparison = compare(maker.collection(), {.column = {"library"}}).value();
+    EXPECT_THAT(labels(comparison), ElementsAre("onednn", "openblas")); // "host" shares nothing
+    EXPECT_EQ(comparison.series, 1U);
+    EXPECT_THAT(comparison.not_compared,
                 Contains(AllOf(Field(&NotCompared::reason, "measured on this side alone"),
                                Field(&NotCompared::where, ElementsAre("host")))));
 }
@@ -327,12 +280,11 @@ TEST(CompareMatch, ParametersCanBeColumnsAndMetricsCannot) {
     for (const std::int64_t size : {512, 1024, 2048})
         maker.observe(run, gemm("openblas", size), three);
     maker.observe(run, test::triad(), three);
-    const auto comparison = compare(maker.collection(), {.column = {"size"}});
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_THAT(labels(*comparison), ElementsAre("512", "1024", "2048"));
-    ASSERT_THAT(comparison->tables, SizeIs(1));
-    EXPECT_EQ(comparison->tables[0].rows[0].what, "fp64");
-    EXPECT_THAT(comparison->not_compared, reason_for("1 value", "no parameter \"size\""));
+    const auto comparison = compare(maker.collection(), {.column = {"size"}}).value();
+    EXPECT_THAT(labels(comparison), ElementsAre("512", "1024", "2048"));
+    ASSERT_THAT(comparison.tables, SizeIs(1));
+    EXPECT_EQ(comparison.tables[0].rows[0].what, "fp64");
+    EXPECT_THAT(comparison.not_compared, reason_for("1 value", "no parameter \"size\""));
     EXPECT_FALSE(compare(maker.collection(), {.column = {"metric"}}).has_value());
 }
 
@@ -346,17 +298,15 @@ TEST(CompareMatch, TablesRowsAndFiltersGoByKeys) {
         }
     CompareOptions options{
         .table = {"instance"}, .column = {"quarter"}, .filter = {"family!=memory"}};
-    const auto comparison = compare(maker.collection(), options);
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_THAT(labels(*comparison), ElementsAre("2025Q4", "2026Q1"));
-    EXPECT_THAT(comparison->tables, ElementsAre(Field(&ComparedTable::name, "c6a.large"),
-                                                Field(&ComparedTable::name, "c7a.large")));
-    EXPECT_EQ(comparison->series, 2U);
+    const auto comparison = compare(maker.collection(), options).value();
+    EXPECT_THAT(labels(comparison), ElementsAre("2025Q4", "2026Q1"));
+    EXPECT_THAT(comparison.tables, ElementsAre(Field(&ComparedTable::name, "c6a.large"),
+                                               Field(&ComparedTable::name, "c7a.large")));
+    EXPECT_EQ(comparison.series, 2U);
     options = {.row = {"instance"}, .column = {"quarter"}, .filter = {"benchmark=gemm.*"}};
-    const auto by_row = compare(maker.collection(), options);
-    ASSERT_TRUE(by_row.has_value());
-    ASSERT_THAT(by_row->tables[0].rows, SizeIs(2));
-    EXPECT_THAT(by_row->tables[0].rows[0].what, HasSubstr("c6a.large: "));
+    const auto by_row = compare(maker.collection(), options).value();
+    ASSERT_THAT(by_row.tables[0].rows, SizeIs(2));
+    EXPECT_THAT(by_row.tables[0].rows[0].what, HasSubstr("c6a.large: "));
 }
 
 TEST(CompareMatch, UnknownKeysSuggestTheNearest) {
@@ -378,25 +328,14 @@ TEST(CompareMatch, WhatFailedSaysWhy) {
     maker.fail(maker.run({.label = "B"}), gemm("openblas", 1024), record::Status::incorrect,
                "error 3.1 is above\x1b[31m the bound");
     maker.collection().problems.push_back({"results/9/run.json", "truncated at byte 17"});
-    const auto comparison = compare(maker.collection());
-    ASSERT_TRUE(comparison.has_value());
+    const auto comparison = compare(maker.collection()).value();
     EXPECT_THAT(
-        comparison->not_compared,
+        comparison.not_compared,
         reason_for("gemm.square", "incorrect: error 3.1 is above the bound (in 1 of 1 runs)"));
-    EXPECT_THAT(comparison->not_compared, reason_for("results/9/run.json", "truncated"));
-    const auto& cell = comparison->tables[0].rows[0].cells[1];
+    EXPECT_THAT(comparison.not_compared, reason_for("results/9/run.json", "truncated"));
+    const auto& cell = comparison.tables[0].rows[0].cells[1];
     EXPECT_FALSE(cell.value.has_value());
     EXPECT_EQ(cell.contrast->outcome, ContrastOutcome::missing);
-}
-
-TEST(CompareMatch, NothingInCommonHasNoRatio) {
-    CollectionMaker maker;
-    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1024), three);
-    maker.observe(maker.run({.label = "B"}), test::triad(), three);
-    const auto comparison = compare(maker.collection());
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_EQ(comparison->tests, 0U);
-    EXPECT_THAT(comparison->not_compared, SizeIs(2));
 }
 
 } // namespace

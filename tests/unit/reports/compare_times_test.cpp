@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs at different times differ by what their replicas do not show: by chance alone no more series than promised are
-// called better or worse.
+// called better or worse. And what sets two machines apart.
 
 #include "compare/comparison.hpp"
+#include "compare/diff.hpp"
 #include "compare/words.hpp"
-#include "document/language.hpp"
-#include "exchange/comparison_data.hpp"
+#include "exchange/data.hpp"
+#include "json/json.hpp"
+#include "record/reader.hpp"
 #include "support/collection_maker.hpp"
+#include "support/document.hpp"
+#include "support/must.hpp"
 #include "support/noise.hpp"
+#include "support/sample_run.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
+#include <filesystem>
 
 namespace assay::report {
 namespace {
 
+using namespace testing;
 using test::CollectionMaker;
 using test::gemm;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr double between_runs = 0.08;      // as memory on a shared host
 constexpr double between_replicas = 0.008; // within one hour of it
@@ -135,10 +137,9 @@ TEST(CompareTimes, AMachinesOwnHistoryCountsMoreThanADefault) {
         seen.between_runs = between_runs;
     }
     const auto comparison = *compare(maker.collection());
-    const auto between = first_of(comparison).between_runs;
-    ASSERT_TRUE(between);
-    EXPECT_EQ(between->history, 6U);
-    EXPECT_LT(between->deviation, 0.04);
+    const auto between = first_of(comparison).between_runs.value();
+    EXPECT_EQ(between.history, 6U);
+    EXPECT_LT(between.deviation, 0.04);
     EXPECT_THAT(comparison.notes, Contains(HasSubstr("known from history of 6 runs")));
 }
 
@@ -210,9 +211,126 @@ TEST(CompareTimes, TwoLevelsAndDisturbancesHaveNoVerdictAndComeFirst) {
                 HasSubstr("1 test case has no verdict: gemm.square[openblas] precision=fp64 size=1 "
                           "(flop_rate) (A: other programs used 60% of the CPU)"));
     EXPECT_EQ(comparison.tallies[1].cannot_tell, 2U);
-    use_language(Language::zh);
+    const test::Speaking chinese{Language::zh};
     EXPECT_EQ(contrast_in_words(second), "两个水平（B）");
-    use_language(Language::en);
+}
+
+/// With two devices.
+record::Run golden() {
+    record::Run run{.id = "a", .status = "done", .version = "1"};
+    run.machine = test::sample_machine();
+    run.machine.platform.governor = "performance";
+    run.machine.platform.bios_version = "2.1";
+    run.machine.platform.network = {{.name = "eth0", .mtu = 9000}};
+    for (int i = 0; i < 2; ++i)
+        run.machine.devices.push_back({.kind = "cuda",
+                                       .index = i,
+                                       .uuid = "GPU-" + std::to_string(i),
+                                       .name = "H200",
+                                       .ecc = true});
+    return run;
+}
+
+Diff diff(record::Run a, record::Run b) {
+    return diff_machines({.label = "A", .file = "a.json", .run = std::move(a)},
+                         {.label = "B", .file = "b.json", .run = std::move(b)});
+}
+
+std::vector<std::string> lines_of(const Diff& diff) {
+    std::vector<std::string> lines;
+    for (const auto& d : diff.differences)
+        lines.push_back(fmt::format("{} {} {} {} {}{}", to_string(d.group), d.key, d.before,
+                                    d.after, d.count, d.matters ? "!" : ""));
+    return lines;
+}
+
+TEST(Diff, WhatMattersComesFirstAndWhatAlwaysDiffersIsNotCounted) {
+    auto other = golden();
+    auto& m = other.machine;
+    m.id = "m-fedcba9876543210";
+    m.hostname = "node17";
+    m.platform.governor = "powersave";
+    m.platform.bios_version = "2.2";
+    m.platform.network[0] = {.name = "enp1s0", .mtu = 1500};
+    m.platform.iommu = "off"; // not recorded of the other
+    m.memory_bytes = *m.memory_bytes - 4'000'000;
+    m.isa.pop_back();
+    m.isa.emplace_back("amx_bf16");
+    for (auto& device : m.devices) {
+        device.uuid += "x";
+        device.ecc = false;
+    }
+    const auto found = diff(golden(), other);
+    EXPECT_THAT(lines_of(found),
+                ElementsAre("hardware isa avx512f amx_bf16 1!", "setting devices.ecc on off 2!",
+                            "setting platform.governor performance powersave 1!",
+                            "setting platform.network.mtu 9000 1500 1!",
+                            "firmware platform.bios_version 2.1 2.2 1"));
+    EXPECT_THAT(found.by_nature, ElementsAre("devices.uuid", "id", "platform.network.name"));
+    EXPECT_THAT(found.only_b, ElementsAre("platform.iommu"));
+    EXPECT_FALSE(found.same_machine);
+    EXPECT_THAT(verdict_of(found),
+                AllOf(HasSubstr("1 fact of hardware, 1 firmware version and 3 settings; 4 of"),
+                      HasSubstr("ECC of device memory on → off (2 times)")));
+    const auto json = json::parse(to_json(found), "diff").value();
+    EXPECT_EQ(json["schema"], "assay.diff/1");
+    EXPECT_EQ(json["differences"].size(), 5U);
+    EXPECT_EQ(json["differences"][1]["matters"], true);
+    const auto document = make_document(found);
+    EXPECT_EQ(document.sections.front().title, "Hardware");
+    EXPECT_EQ(document.sections.back().title, "Not counted");
+    const test::Speaking chinese{Language::zh};
+    EXPECT_THAT(verdict_of(found), HasSubstr("3 项设置"));
+}
+
+TEST(Diff, OfOneMachineNothing) {
+    const auto found = diff(golden(), golden());
+    EXPECT_THAT(found.differences, IsEmpty());
+    EXPECT_THAT(found.by_nature, IsEmpty());
+    EXPECT_TRUE(found.same_machine);
+    EXPECT_THAT(verdict_of(found), HasSubstr("does not differ"));
+    EXPECT_THAT(verdict_of(found), Not(HasSubstr("values")));
+}
+
+TEST(Diff, ContainersOnOtherDevicesAreOtherMachines) {
+    const auto real = [](const std::string& name) {
+        return test::must(record::read_run(std::filesystem::path{ASSAY_REAL_RUNS} / name));
+    };
+    const auto h100 = real("h100-acceptance-interrupted.json");
+    const auto h200 = real("h200-acceptance.json");
+    EXPECT_EQ(h100.machine.id, h200.machine.id); // as recorded, by hardware alone
+    const auto found = diff(h100, h200);
+    EXPECT_FALSE(found.same_machine);
+    const auto data = json::parse(to_json(found), "diff").value();
+    EXPECT_NE(data["a"]["machine"], data["b"]["machine"]);
+    EXPECT_TRUE(diff(h100, real("h100-shared-device.json")).same_machine);
+}
+
+TEST(Diff, ALostDeviceIsOneDifference) {
+    auto other = golden();
+    other.machine.devices.pop_back();
+    EXPECT_THAT(lines_of(diff(golden(), other)), ElementsAre("hardware devices 2 1 1!"));
+}
+
+TEST(Diff, ValuesBeyondNoiseTheLargestFirst) {
+    Comparison comparison;
+    const auto row = [](const char* name, ContrastOutcome outcome, double ratio) {
+        ComparedRow one{.name = name, .unit = "B/s"};
+        one.cells = {{.value = 1e9}, {.value = ratio * 1e9}};
+        one.cells[1].contrast = Contrast{.outcome = outcome, .ratio = ratio};
+        return one;
+    };
+    comparison.tables.push_back(
+        {.title = "Memory",
+         .rows = {row("read", ContrastOutcome::worse, 0.9), row("copy", ContrastOutcome::same, 1),
+                  row("write", ContrastOutcome::better, 1.2)}});
+    auto found = diff(golden(), golden());
+    add_values(comparison, found);
+    EXPECT_EQ(found.compared, 3U);
+    ASSERT_EQ(found.values.size(), 2U);
+    EXPECT_EQ(found.values[0].name, "Memory, write");
+    EXPECT_EQ(found.values[1].after, "900 MB/s");
+    EXPECT_THAT(verdict_of(found), HasSubstr("1 of 3 values is worse on B"));
 }
 
 } // namespace

@@ -4,17 +4,14 @@
 
 #include "compare/comparison.hpp"
 #include "compare/words.hpp"
-#include "document/language.hpp"
-#include "stats/verdict.hpp"
+#include "stats/difference.hpp"
 #include "support/collection_maker.hpp"
+#include "support/document.hpp"
 #include "support/noise.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace assay::report {
@@ -23,11 +20,7 @@ namespace {
 using test::CollectionMaker;
 using test::gemm;
 using test::Noise;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
+using namespace testing;
 
 const Contrast& contrast_of(const Comparison& comparison, const std::string& what,
                             std::size_t side = 1) {
@@ -57,28 +50,21 @@ Comparison twenty(double change, std::uint64_t seed, int replicas = 5) {
 TEST(CompareVerdict, DisturbedDataHasNoVerdict) {
     for (const bool first : {true, false}) {
         CollectionMaker maker;
-        for (const char* label : {"A", "B"}) {
-            const auto run = maker.run({.label = label});
-            const double rate = label[0] == 'A' ? 100 : 50;
-            for (const std::int64_t size : {512, 1024})
-                maker.observe(run, gemm("openblas", size), {rate, 1.001 * rate, 0.999 * rate});
-            if (first == (label[0] == 'A'))
-                maker.collection().observations.back().status = record::Status::disturbed;
-        }
-        const auto comparison = compare(maker.collection());
-        ASSERT_TRUE(comparison);
-        EXPECT_EQ(contrast_of(*comparison, "size=512").outcome, ContrastOutcome::worse);
-        const auto& contrast = contrast_of(*comparison, "size=1024");
+        for (const std::int64_t size : {512, 1024})
+            maker.sides(gemm("openblas", size), {test::about(100), test::about(50)});
+        maker.collection().observations[first ? 2 : 3].status = record::Status::disturbed;
+        const auto comparison = compare(maker.collection()).value();
+        EXPECT_EQ(contrast_of(comparison, "size=512").outcome, ContrastOutcome::worse);
+        const auto& contrast = contrast_of(comparison, "size=1024");
         EXPECT_EQ(contrast.outcome, ContrastOutcome::cannot_tell);
         EXPECT_FALSE(contrast.ratio || contrast.p || contrast.detectable);
         EXPECT_EQ(contrast.no_verdict, NoVerdict::disturbed);
         EXPECT_EQ(contrast_in_words(contrast), first ? "disturbed (A)" : "disturbed (B)");
-        use_language(Language::zh);
+        EXPECT_EQ(comparison.tests, 1U);
+        EXPECT_EQ(comparison.means[1].count, 1U);
+        EXPECT_EQ(comparison.tallies[1].cannot_tell, 1U);
+        const test::Speaking chinese{Language::zh};
         EXPECT_EQ(contrast_in_words(contrast), first ? "受干扰（A）" : "受干扰（B）");
-        use_language(Language::en);
-        EXPECT_EQ(comparison->tests, 1U);
-        EXPECT_EQ(comparison->means[1].count, 1U);
-        EXPECT_EQ(comparison->tallies[1].cannot_tell, 1U);
     }
 }
 
@@ -89,9 +75,8 @@ TEST(CompareVerdict, DisturbedRunsAreLeftOutBesideOthers) {
     auto& disturbed = maker.collection().observations.back();
     disturbed.status = record::Status::disturbed;
     disturbed.value = 50;
-    const auto comparison = compare(maker.collection());
-    ASSERT_TRUE(comparison);
-    const auto& cell = comparison->tables[0].rows[0].cells[1];
+    const auto comparison = compare(maker.collection()).value();
+    const auto& cell = comparison.tables[0].rows[0].cells[1];
     EXPECT_NEAR(*cell.value, 100, 1e-9);
     EXPECT_EQ(cell.count, 2U);
     EXPECT_EQ(cell.contrast->no_verdict, NoVerdict::none);
@@ -122,8 +107,7 @@ TEST(CompareVerdict, WithoutAChangeNothingIsCalled) {
 
 TEST(CompareVerdict, ATooSmallChangeIsNeverCalled) {
     CollectionMaker maker;
-    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1), {1000, 1000.01, 999.99});
-    maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {1005, 1005.01, 1004.99});
+    maker.sides(gemm("openblas", 1), {{1000, 1000.01, 999.99}, {1005, 1005.01, 1004.99}});
     const auto small = *compare(maker.collection());
     EXPECT_EQ(contrast_of(small, "size=1").outcome, ContrastOutcome::same);
     EXPECT_LT(*contrast_of(small, "size=1").p, 0.01);
@@ -133,8 +117,7 @@ TEST(CompareVerdict, ATooSmallChangeIsNeverCalled) {
 
 TEST(CompareVerdict, NoisyFiguresSayBelowWhatTheyCannotTell) {
     CollectionMaker maker;
-    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1), {100, 110, 92});
-    maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {103, 95, 108});
+    maker.sides(gemm("openblas", 1), {{100, 110, 92}, {103, 95, 108}});
     const auto comparison = *compare(maker.collection());
     const auto& contrast = contrast_of(comparison, "size=1");
     EXPECT_EQ(contrast.outcome, ContrastOutcome::cannot_tell);
@@ -145,8 +128,7 @@ TEST(CompareVerdict, NoisyFiguresSayBelowWhatTheyCannotTell) {
 
 TEST(CompareVerdict, OneValueASideTellsNothing) {
     CollectionMaker maker;
-    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1), {100});
-    maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {200});
+    maker.sides(gemm("openblas", 1), {{100}, {200}});
     const auto comparison = *compare(maker.collection());
     const auto& contrast = contrast_of(comparison, "size=1");
     EXPECT_EQ(contrast.outcome, ContrastOutcome::cannot_tell);
@@ -158,8 +140,7 @@ TEST(CompareVerdict, OneValueASideTellsNothing) {
 
 TEST(CompareVerdict, HalfTheLatencyIsTwiceAsGood) {
     CollectionMaker maker;
-    maker.observe(maker.run({.label = "A"}), test::latency(64), {8e-9, 8.01e-9, 7.99e-9});
-    maker.observe(maker.run({.label = "B"}), test::latency(64), {4e-9, 4.01e-9, 3.99e-9});
+    maker.sides(test::latency(64), {{8e-9, 8.01e-9, 7.99e-9}, {4e-9, 4.01e-9, 3.99e-9}});
     const auto comparison = *compare(maker.collection());
     const auto& contrast = contrast_of(comparison, "memory.latency");
     EXPECT_EQ(contrast.outcome, ContrastOutcome::better);
@@ -171,8 +152,7 @@ TEST(CompareVerdict, HalfTheLatencyIsTwiceAsGood) {
 
 TEST(CompareVerdict, BothDirectionsMirrorEachOther) {
     CollectionMaker maker;
-    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1), {100, 101, 99});
-    maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {120, 121, 119});
+    maker.sides(gemm("openblas", 1), {{100, 101, 99}, {120, 121, 119}});
     const auto there = *compare(maker.collection());
     const auto back = *compare(maker.collection(), {.baseline = "B"});
     const auto& one = contrast_of(there, "size=1");
@@ -185,13 +165,9 @@ TEST(CompareVerdict, BothDirectionsMirrorEachOther) {
 
 TEST(CompareVerdict, MeansAreOverSeriesThatEverySideHas) {
     CollectionMaker maker;
-    const auto a = maker.run({.label = "A"});
-    const auto b = maker.run({.label = "B"});
-    const auto c = maker.run({.label = "C"});
-    for (const auto run : {a, b, c}) maker.observe(run, gemm("openblas", 1), {100, 101, 99});
+    maker.sides(gemm("openblas", 1), {{100, 101, 99}, {100, 101, 99}, {100, 101, 99}});
     // A huge ratio that C knows nothing of must not enter the mean of B.
-    maker.observe(a, gemm("openblas", 2), {100, 101, 99});
-    maker.observe(b, gemm("openblas", 2), {1000, 1010, 990});
+    maker.sides(gemm("openblas", 2), {{100, 101, 99}, {1000, 1010, 990}});
     const auto comparison = *compare(maker.collection());
     EXPECT_EQ(comparison.means[1].count, 1U);
     EXPECT_NEAR(*comparison.means[1].ratio, 1, 1e-9);
@@ -203,31 +179,15 @@ TEST(CompareVerdict, ZeroAndNoNumberAreNoFigures) {
     for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
                              std::numeric_limits<double>::infinity()}) {
         CollectionMaker maker;
-        const auto a = maker.run({.label = "A"});
-        const auto b = maker.run({.label = "B"});
-        for (const auto run : {a, b}) maker.observe(run, gemm("openblas", 1), {100, 101, 99});
-        maker.observe(a, gemm("openblas", 2), {100, 101, 99});
-        maker.observe(b, gemm("openblas", 2), {bad, bad, bad});
+        maker.sides(gemm("openblas", 1), {{100, 101, 99}, {100, 101, 99}});
+        maker.sides(gemm("openblas", 2), {{100, 101, 99}, {bad, bad, bad}});
         const auto comparison = *compare(maker.collection());
         EXPECT_EQ(comparison.means[1].count, 1U);
         EXPECT_NEAR(*comparison.means[1].ratio, 1, 1e-9);
         EXPECT_EQ(contrast_of(comparison, "size=2").outcome, ContrastOutcome::missing);
         EXPECT_THAT(comparison.not_compared,
-                    Contains(testing::Field(&NotCompared::reason, HasSubstr("no value"))));
+                    Contains(Field(&NotCompared::reason, HasSubstr("no value"))));
     }
-}
-
-TEST(CompareVerdict, MetricsNeverShareATable) {
-    CollectionMaker maker;
-    for (const char* label : {"A", "B"}) {
-        const auto run = maker.run({.label = label});
-        maker.observe(run, test::triad(), {1e10, 1.01e10, 0.99e10});
-        maker.observe(run, test::latency(64), {8e-9, 8.01e-9, 7.99e-9});
-    }
-    const auto comparison = *compare(maker.collection());
-    ASSERT_THAT(comparison.tables, SizeIs(2));
-    EXPECT_EQ(comparison.tables[0].name, "memory.bandwidth");
-    EXPECT_EQ(comparison.tables[1].name, "memory.latency");
 }
 
 /// Machines of one type differ by 5%, their runs by 0.1%, processes by nothing much.

@@ -1,37 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Curves and maps of a run, and sweeps over batches as a service.
 
+#include "rendered.hpp"
 #include "report/curves.hpp"
+#include "report/serving.hpp"
 #include "sample.hpp"
+#include "support/document.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
+#include <optional>
 
 namespace assay::report {
 namespace {
 
+using namespace testing;
 using record::Case;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
 
 Case point(record::NamedList parameters, double value, record::NamedList settings = {}) {
-    Case c{.benchmark = "memory.latency",
-           .place = {.kind = "host"},
-           .library = "host",
-           .parameters = std::move(parameters),
-           .settings = std::move(settings),
-           .headline = "latency",
-           .status = record::Status::ok};
-    c.metrics.push_back(
-        {.name = "latency", .unit = "s", .higher_is_better = false, .value = value});
+    auto c = test::case_of("memory.latency", "host", std::move(parameters), "latency", value);
+    c.settings = std::move(settings);
     return c;
 }
 
@@ -60,13 +50,13 @@ TEST(Curves, CasesThatDifferInOneNumberAreOneInItsOrder) {
     EXPECT_THAT(xs(chart.curves[0]), ElementsAre(1024, 2048, 4096, 8192));
     EXPECT_EQ(chart.curves[0].points[0].x_text, "1 KiB");
     EXPECT_EQ(chart.curves[0].label, "pages huge, host");
-    EXPECT_THAT(found.on_curve, testing::Each(true));
+    EXPECT_THAT(found.on_curve, Each(true));
 }
 
 TEST(Curves, ThreePointsAreNone) {
     const auto found = find_curves(sweep({1024, 2048, 4096}));
     EXPECT_THAT(found.charts, IsEmpty());
-    EXPECT_THAT(found.on_curve, testing::Each(false));
+    EXPECT_THAT(found.on_curve, Each(false));
 }
 
 TEST(Curves, OthersAreOneEachAndSayWhatSetsThemApart) {
@@ -139,15 +129,6 @@ record::Table matrix(std::size_t size) {
     return table;
 }
 
-TEST(HeatMaps, NameTheBestAndTheWorstPair) {
-    auto c = point({}, 1e-8);
-    c.tables = {matrix(3)};
-    const auto maps = heat_maps(c);
-    ASSERT_THAT(maps, SizeIs(1));
-    EXPECT_EQ(maps[0].extremes,
-              "6 pairs: best 0 → 1 with 20.0 ns, worst 2 → 1 with 80.0 ns, median 50.0 ns.");
-}
-
 TEST(HeatMaps, LargeOnesAreMergedAndBrokenOnesLeftOut) {
     auto c = point({}, 1e-8);
     c.tables = {matrix(130)};
@@ -163,6 +144,82 @@ TEST(HeatMaps, LargeOnesAreMergedAndBrokenOnesLeftOut) {
     EXPECT_THAT(maps[0].extremes, HasSubstr("worst 129 → 128 with 169 µs"));
     c.tables[0].values.assign(130UL * 130UL, std::nullopt);
     EXPECT_FALSE(heat_maps(c)[0].differs);
+}
+
+record::Case decoding(std::int64_t batch, double seconds, std::optional<double> p99,
+                      const char* precision = "bf16") {
+    auto c = test::case_of("workload.attention", "host",
+                           {{"batch", batch}, {"precision", precision}}, "bandwidth", 1e9);
+    c.metrics.push_back(test::metric_of("time", seconds));
+    c.metrics[1].median = 0.9 * seconds;
+    c.metrics[1].p99 = p99;
+    return c;
+}
+
+/// Batches of 1, 4 and 16 in bf16: 500, 1000 and 800 queries a second.
+record::Run sweep() {
+    return {.cases = {decoding(16, 0.02, 0.030), decoding(1, 0.002, 0.003),
+                      decoding(4, 0.004, 0.008), decoding(1, 0.001, 0.002, "int8")}};
+}
+
+TEST(Serving, ASeriesHasCasesThatDifferInTheirBatch) {
+    const auto serving = find_serving(sweep(), {});
+    ASSERT_THAT(serving.series, SizeIs(1)) << "one batch in int8 is no series";
+    const auto& batches = serving.series[0].batches;
+    ASSERT_THAT(batches, SizeIs(3));
+    EXPECT_EQ(batches[0].batch, 1);
+    EXPECT_EQ(batches[2].batch, 16);
+    EXPECT_DOUBLE_EQ(batches[1].queries, 1000);
+    EXPECT_DOUBLE_EQ(batches[1].p50, 0.0036);
+    EXPECT_EQ(batches[1].p99, 0.008);
+}
+
+TEST(Serving, TheBestBatchHasMostQueriesWithinTheBound) {
+    const auto series = find_serving(sweep(), {}).series.at(0);
+    const auto best = [&](double bound) {
+        const auto* found = best_within(series, bound);
+        return found == nullptr ? 0 : found->batch;
+    };
+    EXPECT_EQ(best(0.0029), 0);
+    EXPECT_EQ(best(0.003), 1);
+    EXPECT_EQ(best(0.008), 4);
+    EXPECT_EQ(best(1), 4) << "16 at once are slower";
+}
+
+TEST(Serving, WhoseP99IsUnknownIsWithinNoBound) {
+    auto run = sweep();
+    run.cases[2] = decoding(4, 0.004, {});
+    const auto series = find_serving(run, {}).series.at(0);
+    EXPECT_EQ(best_within(series, 1)->batch, 16);
+    for (auto& c : run.cases) c.metrics[1].p99.reset();
+    EXPECT_THAT(find_serving(run, {}).series, IsEmpty()) << "batches of several calls have none";
+}
+
+TEST(Serving, WrongCasesAreNoPartOfIt) {
+    auto run = sweep();
+    run.cases[0].status = record::Status::incorrect;
+    EXPECT_THAT(find_serving(run, {}).series.at(0).batches, SizeIs(2));
+}
+
+TEST(Serving, TheSectionAnswersOnlyWhatIsAsked) {
+    const auto text = [](std::optional<double> bound) {
+        ReportOptions options;
+        options.p99 = bound;
+        return write::to_terminal(test::document_of(sweep(), options), {});
+    };
+    EXPECT_THAT(text({}), AllOf(HasSubstr("Latency and throughput by batch"),
+                                HasSubstr("queries per second"), Not(HasSubstr("within 20"))));
+    EXPECT_THAT(text(0.02), AllOf(HasSubstr("at most 1.00 kqueries/s with p99 within 20.0 ms"),
+                                  HasSubstr("batches of 4 (p99 8.00 ms)")));
+    EXPECT_THAT(text(0.001), AllOf(HasSubstr("no batch has its p99 within 1.00 ms"),
+                                   HasSubstr("3.00 ms, in batches of 1.")));
+    const test::Speaking chinese{Language::zh};
+    EXPECT_THAT(text(0.02), HasSubstr("在 p99 不超过"));
+}
+
+TEST(Serving, ABoundWithoutASeriesIsAnswered) {
+    EXPECT_FALSE(serving_section(find_serving({}, {})));
+    EXPECT_TRUE(serving_section(find_serving({}, 0.02)));
 }
 
 } // namespace

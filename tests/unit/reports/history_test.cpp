@@ -4,61 +4,23 @@
 
 #include "history/history.hpp"
 #include "support/fleet.hpp"
+#include "support/must.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
 using test::day;
-using test::Gauss;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using namespace testing;
 
-/// Two series, a run every fortnight.
-class HistoryTest : public testing::Test {
+class HistoryTest : public test::EveryFortnight {
 protected:
-    static constexpr double noise = 0.005;
-
+    HistoryTest() : EveryFortnight{11} {}
     History made(const HistoryOptions& options = {}) const {
-        auto history = make_history(fleet.collection, options);
-        EXPECT_TRUE(history) << history.error().message;
-        return history ? *history : History{};
+        return test::must(make_history(fleet.collection, options));
     }
-    /// `factor` makes everything so many times as fast.
-    void measure(const std::string& id, int from, int to, double factor = 1) {
-        for (int i = from; i < to; ++i)
-            fleet.run(id, day(14.0 * i),
-                      {{gemm, 1e11 * factor * std::exp(noise * gauss())},
-                       {latency, 1e-7 / factor * std::exp(noise * gauss())}});
-    }
-
-    test::Fleet fleet;
-    Gauss gauss{11};
-    std::uint32_t gemm = fleet.series("gemm.square", "openblas", "flop_rate");
-    std::uint32_t latency = fleet.series("memory.latency", "host", "latency");
 };
-
-TEST_F(HistoryTest, NoiseIsNoChange) {
-    for (const char* id : {"m-1", "m-2", "m-3"}) measure(id, 0, 24);
-    const auto history = made();
-    ASSERT_THAT(history.groups, SizeIs(1));
-    EXPECT_EQ(history.groups[0].name, "aws c7a.large");
-    EXPECT_EQ(history.groups[0].machines, 3U);
-    EXPECT_EQ(history.groups[0].runs, 72U);
-    EXPECT_THAT(history.groups[0].events, IsEmpty());
-    for (const auto& series : history.groups[0].series)
-        EXPECT_THAT(series.change_points, IsEmpty());
-    EXPECT_TRUE(is_comparable(history));
-    EXPECT_FALSE(has_regression(history));
-}
 
 TEST_F(HistoryTest, AChangeHasItsDateSizeAndCause) {
     measure("m-1", 0, 10);
@@ -102,8 +64,8 @@ TEST_F(HistoryTest, FilesThatDoNotSayHowManyMachinesGoOnWhereOthersDo) {
     ASSERT_THAT(joined.groups.at(0).series, SizeIs(2));
     EXPECT_THAT(joined.groups[0].series[0].points, SizeIs(22));
     EXPECT_THAT(joined.groups[0].series[0].identity, HasSubstr("machines 2"));
-    EXPECT_THAT(joined.notes, testing::Contains(HasSubstr(
-                                  "machines not recorded in 10 runs, and taken to be 2")));
+    EXPECT_THAT(joined.notes,
+                Contains(HasSubstr("machines not recorded in 10 runs, and taken to be 2")));
     // Eight machines are another series, and then nothing says which the older ones were.
     fleet.collection.series[old].conditions = {{"machines", std::int64_t{8}}};
     const auto apart = made();
@@ -174,6 +136,38 @@ TEST_F(HistoryTest, AChosenKernelIsACauseAndHowFarOthersWereBehindIsNot) {
     }
 }
 
+TEST_F(HistoryTest, SeveralFactsAtOnceAreAllNamedAndTheInstanceComesFirst) {
+    measure("m-1", 0, 10);
+    fleet.machine.kernel = "6.8.0";
+    fleet.machine.virtualization = "xen";
+    *fleet.machine.memory_bytes += 10'000'000; // less than a kernel keeps more or less
+    measure("m-1", 10, 22, 0.9);
+    const auto history = made();
+    const auto& step = history.groups[0].series[0].change_points.at(0);
+    EXPECT_EQ(step.cause, ChangeCause::instance);
+    ASSERT_THAT(step.facts, SizeIs(2));
+    EXPECT_EQ(step.facts[0].name, "virtualization");
+    EXPECT_EQ(step.facts[1].name, "kernel");
+}
+
+TEST_F(HistoryTest, WhatDidNotLastIsNoCause) {
+    measure("m-1", 0, 10);
+    fleet.machine.kernel = "6.8.0";
+    measure("m-1", 10, 11, 0.95);
+    fleet.machine.kernel = "6.1.0"; // and back, while the level stays
+    measure("m-1", 11, 24, 0.95);
+    const History history = made();
+    const auto& step = history.groups[0].series[0].change_points.at(0);
+    EXPECT_EQ(step.cause, ChangeCause::unexplained);
+}
+
+TEST_F(HistoryTest, OneBadRunIsNoChange) {
+    measure("m-1", 0, 12);
+    measure("m-1", 12, 13, 0.6);
+    measure("m-1", 13, 24);
+    EXPECT_THAT(made().groups[0].events, IsEmpty());
+}
+
 TEST_F(HistoryTest, TagsCanMakeTheGroups) {
     measure("m-1", 0, 6);
     measure("m-2", 0, 6);
@@ -235,59 +229,6 @@ TEST_F(HistoryTest, MachinesOneAfterTheOtherWithOneCauseAreOneEvent) {
     EXPECT_FALSE(has_regression(history));
 }
 
-TEST_F(HistoryTest, AChangeWithNothingRecordedIsUnexplained) {
-    measure("m-1", 0, 12);
-    measure("m-1", 12, 24, 0.96);
-    const auto history = made();
-    ASSERT_THAT(history.groups[0].events, SizeIs(1));
-    EXPECT_EQ(history.groups[0].events[0].cause, ChangeCause::unexplained);
-    EXPECT_THAT(history.groups[0].events[0].text, HasSubstr("nothing recorded changed with it"));
-}
-
-TEST_F(HistoryTest, ALibraryExplainsItsOwnSeriesOnly) {
-    measure("m-1", 0, 10);
-    fleet.machine.software = {{"openblas.version", std::string{"0.3.26"}}};
-    measure("m-1", 10, 22, 1.08);
-    const auto history = made();
-    for (const auto& series : history.groups[0].series) {
-        ASSERT_THAT(series.change_points, SizeIs(1));
-        EXPECT_EQ(series.change_points[0].cause,
-                  series.library == "openblas" ? ChangeCause::software : ChangeCause::unexplained);
-    }
-}
-
-TEST_F(HistoryTest, SeveralFactsAtOnceAreAllNamedAndTheInstanceComesFirst) {
-    measure("m-1", 0, 10);
-    fleet.machine.kernel = "6.8.0";
-    fleet.machine.virtualization = "xen";
-    *fleet.machine.memory_bytes += 10'000'000; // less than a kernel keeps more or less
-    measure("m-1", 10, 22, 0.9);
-    const auto history = made();
-    const auto& step = history.groups[0].series[0].change_points.at(0);
-    EXPECT_EQ(step.cause, ChangeCause::instance);
-    ASSERT_THAT(step.facts, SizeIs(2));
-    EXPECT_EQ(step.facts[0].name, "virtualization");
-    EXPECT_EQ(step.facts[1].name, "kernel");
-}
-
-TEST_F(HistoryTest, WhatDidNotLastIsNoCause) {
-    measure("m-1", 0, 10);
-    fleet.machine.kernel = "6.8.0";
-    measure("m-1", 10, 11, 0.95);
-    fleet.machine.kernel = "6.1.0"; // and back, while the level stays
-    measure("m-1", 11, 24, 0.95);
-    const History history = made();
-    const auto& step = history.groups[0].series[0].change_points.at(0);
-    EXPECT_EQ(step.cause, ChangeCause::unexplained);
-}
-
-TEST_F(HistoryTest, OneBadRunIsNoChange) {
-    measure("m-1", 0, 12);
-    measure("m-1", 12, 13, 0.6);
-    measure("m-1", 13, 24);
-    EXPECT_THAT(made().groups[0].events, IsEmpty());
-}
-
 TEST_F(HistoryTest, SmallerThanTheMinimumEffectIsNotCalled) {
     for (int i = 0; i < 200; ++i)
         fleet.run("m-1", day(i),
@@ -318,31 +259,7 @@ TEST_F(HistoryTest, FewMachinesSayNothingOfOthers) {
     for (int m = 0; m < 4; ++m) measure("m-" + std::to_string(m), 0, 8);
     const auto history = made();
     EXPECT_FALSE(history.groups[0].series[0].spread);
-    EXPECT_THAT(history.notes, testing::Contains(HasSubstr("fewer than 5: aws c7a.large")));
-}
-
-TEST_F(HistoryTest, ShortLivedMachinesAreComparedFromOneToTheNext) {
-    for (int m = 0; m < 10; ++m) measure("m-a" + std::to_string(m), m, m + 1);
-    fleet.machine.cpu_model = "Example EPYC 9R45";
-    for (int m = 10; m < 20; ++m) measure("m-b" + std::to_string(m), m, m + 1, 1.2);
-    const auto history = made();
-    const auto& group = history.groups[0];
-    ASSERT_THAT(group.events, SizeIs(1));
-    EXPECT_EQ(group.events[0].cause, ChangeCause::instance);
-    EXPECT_THAT(group.events[0].text, HasSubstr("from one machine to the next"));
-    EXPECT_NEAR(group.series[0].change_points.at(0).ratio, 1.2, 0.01);
-    EXPECT_THAT(group.series[0].breaks, SizeIs(19));
-}
-
-TEST_F(HistoryTest, ANewMachineBeginsANewSeries) {
-    measure("m-1", 0, 10);
-    measure("m-2", 10, 20, 0.9); // another level: no step, but a break
-    const auto history = made();
-    EXPECT_THAT(history.groups[0].events, IsEmpty());
-    const auto& series = history.groups[0].series[0];
-    ASSERT_THAT(series.breaks, SizeIs(1));
-    EXPECT_EQ(series.breaks[0].seconds, day(140));
-    EXPECT_EQ(series.breaks[0].machine, "m-2");
+    EXPECT_THAT(history.notes, Contains(HasSubstr("fewer than 5: aws c7a.large")));
 }
 
 TEST_F(HistoryTest, RunsOfADayAreOnePointUnlessDaysAreFew) {
@@ -359,11 +276,10 @@ TEST_F(HistoryTest, RunsOfADayAreOnePointUnlessDaysAreFew) {
     const auto series = once.series("gemm.square", "openblas", "flop_rate");
     for (int k = 0; k < 8; ++k)
         once.run("m-1", day(0) + 600 * k, {{series, k < 4 ? 1e11 + k : 1.1e11 + k}});
-    const auto history = make_history(once.collection);
-    ASSERT_TRUE(history);
-    EXPECT_THAT(history->groups[0].series[0].points, SizeIs(8));
-    EXPECT_THAT(history->groups[0].series[0].change_points, SizeIs(1));
-    EXPECT_THAT(history->notes, testing::Contains(HasSubstr("fewer than 5 days")));
+    const auto history = make_history(once.collection).value();
+    EXPECT_THAT(history.groups[0].series[0].points, SizeIs(8));
+    EXPECT_THAT(history.groups[0].series[0].change_points, SizeIs(1));
+    EXPECT_THAT(history.notes, Contains(HasSubstr("fewer than 5 days")));
 }
 
 TEST_F(HistoryTest, ManyPointsAreDrawnAsFewer) {
@@ -414,10 +330,10 @@ TEST_F(HistoryTest, WhatHasNoPlaceIsNamed) {
     const auto history = made();
     std::vector<std::string> reasons;
     for (const auto& problem : history.not_used) reasons.push_back(problem.reason);
-    EXPECT_THAT(reasons, testing::UnorderedElementsAre(
-                             "ends in the middle", HasSubstr("is not a time"),
-                             HasSubstr("one of the two is a copy"), HasSubstr("(\"passive\")"),
-                             HasSubstr("no value"), HasSubstr("no value")));
+    EXPECT_THAT(reasons, UnorderedElementsAre("ends in the middle", HasSubstr("is not a time"),
+                                              HasSubstr("one of the two is a copy"),
+                                              HasSubstr("(\"passive\")"), HasSubstr("no value"),
+                                              HasSubstr("no value")));
     EXPECT_EQ(history.groups[0].series[0].points.size(), 6U);
 }
 

@@ -7,10 +7,8 @@
 #include "record/layout.hpp"
 #include "record/model.hpp"
 
-#include <concepts>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace assay::test {

@@ -7,31 +7,18 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
 
 namespace assay::report {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::Field;
-using testing::HasSubstr;
-
-record::Run run_of(const std::string& text, const std::string& name,
-                   const ImportOptions& options = {}) {
-    const auto import = import_text(text, name, options);
-    EXPECT_TRUE(import) << (import ? "" : import.error().message);
-    return import ? import->run : record::Run{};
-}
+using namespace testing;
 
 TEST(ImportTools, NvbandwidthTextSaysWhatItsJsonSays) {
     const auto text = imported("written_nvbandwidth.txt");
     const auto json = imported("written_nvbandwidth.json");
     for (const char* name : {"host_to_device_memcpy_ce", "host_device_latency_sm",
                              "device_to_device_bidirectional_memcpy_read_ce"}) {
-        const auto identity = fmt::format("external.nvbandwidth.{}[nvbandwidth]@cuda", name);
+        const auto identity = fmt::format("nvbandwidth.{}[nvbandwidth]@cuda", name);
         const auto& a = only(text.run, identity);
         const auto& b = only(json.run, identity);
         ASSERT_EQ(a.metrics.size(), b.metrics.size());
@@ -41,11 +28,11 @@ TEST(ImportTools, NvbandwidthTextSaysWhatItsJsonSays) {
         EXPECT_EQ(a.tables.at(0).row_title, b.tables.at(0).row_title);
     }
     // (202 + 204) / 2: of three matrices the total.
-    EXPECT_NEAR(value(only(text.run, "external.nvbandwidth.device_to_device_bidirectional_memcpy_"
-                                     "read_ce[nvbandwidth]@cuda"),
+    EXPECT_NEAR(value(text.run,
+                      "nvbandwidth.device_to_device_bidirectional_memcpy_read_ce[nvbandwidth]@cuda",
                       "bandwidth"),
                 203e9, 1);
-    EXPECT_EQ(only(text.run, "external.nvbandwidth.all_to_one_write_ce[nvbandwidth]@cuda").reason,
+    EXPECT_EQ(only(text.run, "nvbandwidth.all_to_one_write_ce[nvbandwidth]@cuda").reason,
               "nvbandwidth says Error: out of memory");
     EXPECT_THAT(text.not_understood, ElementsAre(Field(&NotUnderstood::reason,
                                                        HasSubstr("not a value for each column"))));
@@ -56,23 +43,17 @@ TEST(ImportTools, NvbandwidthTextSaysWhatItsJsonSays) {
 }
 
 TEST(ImportTools, NvbandwidthMatricesThatDoNotMakeTheirSumAreRefused) {
-    auto text = file("written_nvbandwidth.txt");
-    text.replace(text.find("54.50"), 5, "5.450");
-    const auto import = import_text(text, "it.txt");
-    ASSERT_TRUE(import) << import.error().message;
-    EXPECT_THAT(import->not_understood,
+    const auto text = file("written_nvbandwidth.txt");
+    EXPECT_THAT(unread(changed(text, "54.50", "5.450")),
                 Contains(Field(&NotUnderstood::reason, HasSubstr("its cells make 60.95"))));
-    text = file("written_nvbandwidth.txt");
-    text.replace(text.find("54.50"), 5, "54.x0");
-    EXPECT_THAT(import_text(text, "it.txt")->not_understood.at(0).text,
+    EXPECT_THAT(unread(changed(text, "54.50", "54.x0")).at(0).text,
                 HasSubstr("host_to_device_memcpy_ce"));
 }
 
 TEST(ImportTools, BabelStreamTextKeepsTheToolsOwnHeadlineBesideTheMean) {
     const auto import = imported("written_babelstream.txt");
     const auto& copy =
-        only(import.run,
-             "external.babelstream.copy[babelstream]@cuda elements=268435456 precision=fp64");
+        only(import.run, "babelstream.copy[babelstream]@cuda elements=268435456 precision=fp64");
     EXPECT_EQ(copy.headline, "bandwidth");
     EXPECT_NEAR(value(copy, "bandwidth"), 2.0 * 8 * 268435456 / 0.00141, 1);
     EXPECT_NEAR(value(copy, "best_bandwidth"), 3067833.783e6, 1) << "as BabelStream prints it";
@@ -84,8 +65,8 @@ TEST(ImportTools, BabelStreamTextKeepsTheToolsOwnHeadlineBesideTheMean) {
 
 TEST(ImportTools, BabelStreamTimesOfOneDigitMakeNoMean) {
     const auto import = imported("written_babelstream-small.txt");
-    const auto& copy = only(
-        import.run, "external.babelstream.copy[babelstream]@hip elements=33554432 precision=fp32");
+    const auto& copy =
+        only(import.run, "babelstream.copy[babelstream]@hip elements=33554432 precision=fp32");
     EXPECT_EQ(copy.headline, "best_bandwidth");
     EXPECT_NEAR(value(copy, "best_bandwidth"), 3355443.2e6, 1);
     EXPECT_FALSE(has(copy, "bandwidth") || has(copy, "time"));
@@ -93,27 +74,26 @@ TEST(ImportTools, BabelStreamTimesOfOneDigitMakeNoMean) {
 }
 
 TEST(ImportTools, BabelStreamOnAnotherPlaceOrWrong) {
-    auto text = file("written_babelstream.txt");
-    text.replace(text.find("Implementation: CUDA"), 20, "Implementation: OpenMP");
-    const auto import = import_text(text, "it.txt");
-    ASSERT_TRUE(import);
-    EXPECT_THAT(import->unknown, Contains("--place")) << "of the host, or of a device";
+    const auto text =
+        changed(file("written_babelstream.txt"), "Implementation: CUDA", "Implementation: OpenMP");
+    EXPECT_THAT(import_of(text).unknown, Contains("--place")) << "of the host, or of a device";
     EXPECT_EQ(run_of(text, "x", {.place = "host"}).cases[0].place.kind, "host");
-    const auto wrong = run_of("FAILED validation of a[3]: 0.1 (is) != 0.2 (should)\n" + text, "x");
-    EXPECT_EQ(wrong.cases[0].status, record::Status::ok) << "of no output that has begun";
-    text.insert(text.find("Function"), "FAILED validation of a[3]: 0.1 (is) != 0.2 (should)\n");
-    for (const auto& c : run_of(text, "x").cases) EXPECT_EQ(c.status, record::Status::incorrect);
+    const std::string failed = "FAILED validation of a[3]: 0.1 (is) != 0.2 (should)\n";
+    EXPECT_EQ(run_of(failed + text).cases[0].status, record::Status::ok)
+        << "of no output that has begun";
+    for (const auto& c : run_of(changed(text, "Function", failed + "Function")).cases)
+        EXPECT_EQ(c.status, record::Status::incorrect);
 }
 
 TEST(ImportTools, StreamKeepsItsBestRateBesideTheMean) {
     const auto import = imported("written_stream.txt");
     ASSERT_EQ(import.run.cases.size(), 4U);
     const auto& copy =
-        only(import.run, "external.stream.copy[stream] elements=80000000 precision=fp64 threads=8");
+        only(import.run, "stream.copy[stream] elements=80000000 precision=fp64 threads=8");
     EXPECT_NEAR(value(copy, "best_bandwidth"), 40000e6, 1) << "2 * 8 B * 8e7 / 32 ms";
     EXPECT_NEAR(value(copy, "bandwidth"), 2.0 * 8 * 8e7 / 0.033, 1);
-    const auto& triad = only(
-        import.run, "external.stream.triad[stream] elements=80000000 precision=fp64 threads=8");
+    const auto& triad =
+        only(import.run, "stream.triad[stream] elements=80000000 precision=fp64 threads=8");
     EXPECT_NEAR(value(triad, "bandwidth"), 3.0 * 8 * 8e7 / 0.0461, 1);
     EXPECT_NEAR(value(triad, "fastest_time"), 0.0452, 1e-12);
     EXPECT_EQ(triad.replicas[0].calls, 9U);
@@ -124,10 +104,9 @@ TEST(ImportTools, StreamKeepsItsBestRateBesideTheMean) {
 
 TEST(ImportTools, StreamThatIsWrongOrCutOrRunTwice) {
     const auto text = file("written_stream.txt");
-    auto wrong = text;
-    wrong.replace(wrong.find("Solution Validates: avg error less than"), 39,
-                  "Failed Validation on array a[], AvgRelAbsErr > epsilon");
-    for (const auto& c : run_of(wrong, "x").cases) EXPECT_EQ(c.status, record::Status::incorrect);
+    const auto wrong = changed(text, "Solution Validates: avg error less than",
+                               "Failed Validation on array a[], AvgRelAbsErr > epsilon");
+    for (const auto& c : run_of(wrong).cases) EXPECT_EQ(c.status, record::Status::incorrect);
     EXPECT_EQ(run_of(text + text, "x").cases[0].replicas.size(), 2U);
     // The table alone: no elements, so no mean bandwidth is made up.
     const auto table = text.substr(text.find("Function"));
@@ -136,30 +115,24 @@ TEST(ImportTools, StreamThatIsWrongOrCutOrRunTwice) {
     EXPECT_EQ(run.cases[0].headline, "best_bandwidth");
     EXPECT_FALSE(has(run.cases[0], "bandwidth"));
     EXPECT_NEAR(value(run.cases[0], "time"), 0.033, 1e-12);
-    auto odd = text;
-    odd.replace(odd.find("40000.0"), 7, "50000.0");
-    EXPECT_THAT(import_text(odd, "x")->not_understood,
+    EXPECT_THAT(unread(changed(text, "40000.0", "50000.0")),
                 ElementsAre(Field(&NotUnderstood::reason, HasSubstr("does not follow"))));
 }
 
 TEST(ImportTools, OsuSaysWhereItsBuffersAre) {
     const auto run = imported("written_osu-cuda.txt").run;
-    EXPECT_NEAR(value(only(run, "external.osu.allreduce_latency[mpi]@cuda bytes=4 type=MPI_INT"),
-                      "latency"),
+    EXPECT_NEAR(value(run, "osu.allreduce_latency[mpi]@cuda bytes=4 type=MPI_INT", "latency"),
                 25.5e-6, 1e-12);
-    EXPECT_NEAR(value(only(run, "external.osu.allreduce_latency[mpi]@cuda bytes=4"), "latency"),
-                24.5e-6, 1e-12);
-    EXPECT_NEAR(
-        value(only(run, "external.osu.latency[mpi]@cuda bytes=8 buffers=device_host"), "latency"),
-        3.25e-6, 1e-12);
-    EXPECT_NEAR(value(only(run, "external.osu.bandwidth[mpi] bytes=1048576"), "bandwidth"),
-                12000.5e6, 1);
-    EXPECT_NEAR(value(only(run, "external.osu.put_bandwidth[mpi]@hip bytes=1048576 "
-                                "window=MPI_Win_allocate synchronization=MPI_Win_flush"),
+    EXPECT_NEAR(value(run, "osu.allreduce_latency[mpi]@cuda bytes=4", "latency"), 24.5e-6, 1e-12);
+    EXPECT_NEAR(value(run, "osu.latency[mpi]@cuda bytes=8 buffers=device_host", "latency"), 3.25e-6,
+                1e-12);
+    EXPECT_NEAR(value(run, "osu.bandwidth[mpi] bytes=1048576", "bandwidth"), 12000.5e6, 1);
+    EXPECT_NEAR(value(run,
+                      "osu.put_bandwidth[mpi]@hip bytes=1048576 window=MPI_Win_allocate "
+                      "synchronization=MPI_Win_flush",
                       "bandwidth"),
                 21000.25e6, 1);
-    EXPECT_NEAR(value(only(run, "external.osu.non_blocking_allreduce_latency[mpi]@cuda bytes=1024"),
-                      "latency"),
+    EXPECT_NEAR(value(run, "osu.non_blocking_allreduce_latency[mpi]@cuda bytes=1024", "latency"),
                 60.5e-6, 1e-12);
 }
 
@@ -171,11 +144,9 @@ TEST(ImportTools, HostsAndThreadsThatOnlySomeVariantsName) {
     EXPECT_EQ(
         record::identity(threads.cases.at(0)),
         "external.osu.multi_threaded_latency[mpi] bytes=8 sender_threads=1 receiver_threads=2");
-    auto text = file("written_nvbandwidth.txt");
-    const std::string one = "node7\nDevice 0: NVIDIA H100";
-    text.replace(text.find(one), one.size(), "Process 0 (node7): device 0: NVIDIA H100");
-    text.replace(text.find("Device 1:"), 9, "Process 1 (node8): device 0:");
-    const auto two = run_of(text, "x");
+    const auto one = changed(file("written_nvbandwidth.txt"), "node7\nDevice 0: NVIDIA H100",
+                             "Process 0 (node7): device 0: NVIDIA H100");
+    const auto two = run_of(changed(one, "Device 1:", "Process 1 (node8): device 0:"));
     EXPECT_NE(two.machine.id, imported("written_nvbandwidth.txt").run.machine.id);
     EXPECT_EQ(record::text(two.machine.software, "device"), "NVIDIA H100 80GB HBM3");
 }
@@ -215,12 +186,11 @@ TEST(ImportTools, ALineOfMegabytesIsNoResult) {
     std::string text{title};
     for (int i = 0; i < 1'000'000; ++i) text += "8 ";
     text += "\n8   1.5\n";
-    const auto import = import_text(text, "it.txt");
-    ASSERT_TRUE(import) << import.error().message;
-    EXPECT_EQ(import->run.cases.size(), 1U);
-    ASSERT_EQ(import->not_understood.size(), 1U);
-    EXPECT_EQ(import->not_understood[0].where, "line 3");
-    EXPECT_LT(import->not_understood[0].text.size(), 200U);
+    const auto import = import_of(text);
+    EXPECT_EQ(import.run.cases.size(), 1U);
+    ASSERT_EQ(import.not_understood.size(), 1U);
+    EXPECT_EQ(import.not_understood[0].where, "line 3");
+    EXPECT_LT(import.not_understood[0].text.size(), 200U);
 }
 
 } // namespace

@@ -2,42 +2,25 @@
 //
 // What people and programs see of a judgement.
 
-#include "document/language.hpp"
-#include "exchange/judgement_data.hpp"
+#include "exchange/data.hpp"
 #include "exchange/plugin.hpp"
-#include "golden/latin.hpp"
-#include "json/json.hpp"
-#include "judge/document.hpp"
 #include "judge/words.hpp"
+#include "markup.hpp"
+#include "support/document.hpp"
 #include "support/made_judgement.hpp"
-#include "write/html.hpp"
-#include "write/markdown.hpp"
-#include "write/terminal.hpp"
-#include "write/workbook.hpp"
+#include "support/schema.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <fstream>
-#include <map>
-#include <regex>
-#include <set>
 #include <sstream>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
 using test::made_fleet;
 using test::made_judgement;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::StartsWith;
+using namespace testing;
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
@@ -53,14 +36,9 @@ json::Value parsed(const Judgement& judgement) {
     return json::parse(to_json(judgement, 1), "verdict").value();
 }
 
-class Verdicts : public testing::Test {
-protected:
-    void TearDown() override { use_language(Language::en); }
-};
-
-TEST_F(Verdicts, CausesActionsAndOutcomesHaveWordsInBothLanguages) {
+TEST(Verdicts, CausesActionsAndOutcomesHaveWordsInBothLanguages) {
     for (const auto language : {Language::en, Language::zh}) {
-        use_language(language);
+        const test::Speaking in{language};
         for (int i = 1; i <= static_cast<int>(last_cause); ++i) {
             EXPECT_NE(cause_in_words(static_cast<Cause>(i)), "") << i;
             EXPECT_NE(cause_sentence(static_cast<Cause>(i)), "") << i;
@@ -72,7 +50,7 @@ TEST_F(Verdicts, CausesActionsAndOutcomesHaveWordsInBothLanguages) {
     }
 }
 
-TEST_F(Verdicts, BeginWithTheAnswerItsCauseAndTheCommandThatSettlesWhatIsOpen) {
+TEST(Verdicts, BeginWithTheAnswerItsCauseAndTheCommandThatSettlesWhatIsOpen) {
     for (const std::size_t width : {40, 80, 120}) {
         const auto lines = lines_of(terminal_of(made_judgement(), width));
         EXPECT_EQ(lines[0], width < 41 ? lines[0] : "FAIL: 6 of 7 required checks ran");
@@ -88,7 +66,7 @@ TEST_F(Verdicts, BeginWithTheAnswerItsCauseAndTheCommandThatSettlesWhatIsOpen) {
     EXPECT_EQ(many[3], "2 nodes lack required checks: m-0 and m-1");
 }
 
-TEST_F(Verdicts, FilesThatWereNotUsedAreNeverNothing) {
+TEST(Verdicts, FilesThatWereNotUsedAreNeverNothing) {
     auto judgement = made_fleet(2, 0);
     judgement.outcome = Outcome::inconclusive;
     judgement.collection.problems = {{.where = "a/run.json", .reason = "broken"}};
@@ -100,25 +78,9 @@ TEST_F(Verdicts, FilesThatWereNotUsedAreNeverNothing) {
     EXPECT_EQ(answer.missing, "No check was required of it.");
 }
 
-TEST_F(Verdicts, AnOpenCheckSaysHowOftenToRepeatOrThatThisDoesNotHelp) {
-    const auto text = terminal_of(made_judgement(), 200);
-    EXPECT_THAT(text, HasSubstr("About 20 replicas would settle it; there are 10."));
-    EXPECT_THAT(text, HasSubstr("Repeating cannot settle it: widen the bar."));
-    EXPECT_THAT(text, HasSubstr("Waived until 2026-12-31 by ops"));
-    EXPECT_THAT(text, HasSubstr("The check passes now: take the waiver out."));
-    EXPECT_THAT(text, HasSubstr("in at most 1.0% of ten runs together"));
-}
-
-TEST_F(Verdicts, WhatIsNotKnownIsEmpty) {
+TEST(Verdicts, WhatIsNotKnownIsEmpty) {
     auto judgement = made_judgement();
-    const auto document = make_document(judgement);
-    for (const auto& section : document.sections)
-        for (const auto& block : section.blocks)
-            if (const auto* table = std::get_if<document::Table>(&block)) {
-                for (const auto& row : table->rows)
-                    for (const auto& cell : row.cells)
-                        EXPECT_EQ(cell.text.find("nan"), std::string::npos);
-            }
+    EXPECT_THAT(terminal_of(judgement, 200), Not(HasSubstr("nan")));
     const auto json = parsed(judgement);
     for (const auto& check : json["nodes"][0]["checks"])
         if (check["cause"] == "not_measured") {
@@ -127,7 +89,7 @@ TEST_F(Verdicts, WhatIsNotKnownIsEmpty) {
         }
 }
 
-TEST_F(Verdicts, OfManyOnlyThoseThatDoNotPassAreShownInDetail) {
+TEST(Verdicts, OfManyOnlyThoseThatDoNotPassAreShownInDetail) {
     const auto text = terminal_of(made_fleet(40, 2), 120);
     EXPECT_THAT(text, HasSubstr("FAIL: m-1"));
     EXPECT_THAT(text, Not(HasSubstr("PASS: m-5")));
@@ -137,25 +99,25 @@ TEST_F(Verdicts, OfManyOnlyThoseThatDoNotPassAreShownInDetail) {
     EXPECT_EQ(json["counts"]["PASS"], 2);
 }
 
-TEST_F(Verdicts, TextsOfAFleetAreMadeForWhatIsShown) {
+TEST(Verdicts, TextsOfAFleetAreMadeForWhatIsShown) {
     const auto fleet = made_fleet(2'000, 1'800);
     const auto document = make_document(fleet);
     EXPECT_LT(document.sections.size(), 20U);
     EXPECT_LT(lines_of(write::to_terminal({{document}}, {.width = 80}, 50)).size(), 1'000U);
 }
 
-TEST_F(Verdicts, InChineseNothingIsEnglish) {
+TEST(Verdicts, InChineseNothingIsEnglish) {
     auto judgement = made_judgement();
     for (auto& limit : judgement.limits.limits) limit.source = limit.title = "";
     judgement.limits.waivers[0].reason = "ok";
-    use_language(Language::zh);
+    const test::Speaking chinese{Language::zh};
     EXPECT_THAT(test::latin_sentences(std::vector{make_document(judgement)}), IsEmpty());
     auto fleet = made_fleet(4, 2);
     fleet.limits = judgement.limits;
     EXPECT_THAT(test::latin_sentences(std::vector{make_document(fleet)}), IsEmpty());
 }
 
-TEST_F(Verdicts, EveryFormatShowsThem) {
+TEST(Verdicts, EveryFormatShowsThem) {
     const std::vector documents{make_document(made_judgement())};
     const auto page = write::to_html(documents, {}).value();
     EXPECT_THAT(page, AllOf(HasSubstr("FAIL: 6 of 7 required checks ran"), HasSubstr("Worst: "),
@@ -166,81 +128,43 @@ TEST_F(Verdicts, EveryFormatShowsThem) {
     EXPECT_EQ(lines_of(to_csv(made_judgement())).size(), 11U);
 }
 
-TEST_F(Verdicts, JsonObeysItsSchema) {
-    std::ifstream file{ASSAY_VERDICT_SCHEMA};
-    std::stringstream text;
-    text << file.rdbuf();
-    const auto schema = json::parse(text.str(), "schema").value();
-    for (const auto& judgement : {made_judgement(), made_fleet(3, 1), Judgement{}}) {
-        const auto fine = json::check_schema(parsed(judgement), schema, "verdict");
-        EXPECT_TRUE(fine.has_value()) << fine.error().message;
-    }
+TEST(Verdicts, JsonObeysItsSchema) {
+    for (const auto& judgement : {made_judgement(), made_fleet(3, 1), Judgement{}})
+        EXPECT_EQ(test::broken(to_json(judgement, 1), "verdict"), "");
     auto odd = parsed(made_judgement());
     odd["nodes"][0]["ran"] = "six";
-    EXPECT_FALSE(json::check_schema(odd, schema, "verdict").has_value());
+    EXPECT_NE(test::broken(json::to_text(odd), "verdict"), "");
 }
 
-/// A strict reader of the XML that we write: elements with their attributes; "" and nothing where it is broken.
-struct Element {
-    std::string name;
-    std::map<std::string, std::string> attributes;
-    std::string parent;
-};
-std::vector<Element> elements_of(const std::string& xml) {
-    static const std::regex token{
-        R"(<\?xml[^>]*\?>|</([\w-]+)>|<([\w-]+)((?: \w+="[^"<>]*")*)(/?)>|([^<>]+))"};
-    static const std::regex attribute{R"re( (\w+)="([^"]*)")re"};
-    static const std::regex bare{"&(?!(amp|lt|gt|quot);)"};
-    if (std::regex_search(xml, bare)) return {};
-    std::vector<Element> found;
-    std::vector<std::string> open;
-    auto at = xml.cbegin();
-    for (std::smatch match; at != xml.cend(); at = match[0].second) {
-        if (!std::regex_search(at, xml.cend(), match, token,
-                               std::regex_constants::match_continuous))
-            return {};
-        if (match[1].matched) {
-            if (open.empty() || open.back() != match[1]) return {};
-            open.pop_back();
-        }
-        if (!match[2].matched) continue;
-        Element element{.name = match[2], .parent = open.empty() ? "" : open.back()};
-        const std::string attributes = match[3];
-        for (std::sregex_iterator each{attributes.begin(), attributes.end(), attribute}, end;
-             each != end; ++each)
-            element.attributes[(*each)[1]] = (*each)[2];
-        if (match[4].length() == 0) open.push_back(element.name);
-        found.push_back(std::move(element));
-    }
-    return open.empty() ? found : std::vector<Element>{};
-}
-
-TEST_F(Verdicts, JUnitHasASuiteForEachNodeAndATestForEachCheck) {
-    const auto found = elements_of(to_junit(made_fleet(3, 1)));
+TEST(Verdicts, JUnitHasASuiteForEachNodeAndATestForEachCheck) {
+    const auto xml = to_junit(made_fleet(3, 1));
+    const test::MarkupReader reader{xml};
+    EXPECT_EQ(reader.problem(), "");
+    const auto& found = reader.elements();
     const auto count = [&](std::string_view name) {
-        return std::ranges::count(found, name, &Element::name);
+        return std::ranges::count(found, name, &test::Element::name);
     };
     EXPECT_EQ(count("testsuite"), 3);
     EXPECT_EQ(count("testcase"), 30);
     EXPECT_EQ(count("failure"), 2);
     EXPECT_EQ(count("error"), 4);
-    const auto suite = std::ranges::find(found, "testsuite", &Element::name);
+    const auto suite = std::ranges::find(found, "testsuite", &test::Element::name);
     EXPECT_EQ(suite->attributes.at("failures"), "2");
     EXPECT_EQ(suite->attributes.at("errors"), "4");
-    const auto failure = std::ranges::find(found, "failure", &Element::name);
+    const auto failure = std::ranges::find(found, "failure", &test::Element::name);
     EXPECT_EQ(failure->attributes.at("type"), "below_limit");
     EXPECT_EQ(failure->parent, "testcase");
 }
 
-TEST_F(Verdicts, JUnitSurvivesHostileNames) {
+TEST(Verdicts, JUnitSurvivesHostileNames) {
     auto judgement = made_judgement();
     judgement.collection.machines.front().hostname = "\x1b[31m<a href=\"x\">&\x01\xff";
     judgement.nodes.front().checks.front().detail = "]]>\"'&";
     judgement.limits.names = {"<x>\n\"y\""};
-    EXPECT_FALSE(elements_of(to_junit(judgement)).empty());
+    EXPECT_EQ(test::markup_problem(to_junit(judgement)), "");
 }
 
-TEST_F(Verdicts, OpenMetricsHasEachSampleOnce) {
+TEST(Verdicts, OpenMetricsHasEachSampleOnce) {
     const auto lines = lines_of(to_openmetrics(made_fleet(2, 1)));
     EXPECT_EQ(lines.back(), "# EOF");
     std::set<std::string> samples;
@@ -254,7 +178,7 @@ TEST_F(Verdicts, OpenMetricsHasEachSampleOnce) {
     EXPECT_THAT(text, HasSubstr("assay_node_status{node=\"m-7f3a\",machine=\"m-7f3a\"} 2\n"));
 }
 
-TEST_F(Verdicts, PluginsHaveTheirLinesAndCodes) {
+TEST(Verdicts, PluginsHaveTheirLinesAndCodes) {
     const auto bad = made_judgement();
     const auto first = lines_of(plugin_output(bad, ExitStyle::nagios)).front();
     EXPECT_THAT(first, StartsWith("ASSAY CRITICAL - FAIL: 6 of 7 required checks ran."));
@@ -263,9 +187,6 @@ TEST_F(Verdicts, PluginsHaveTheirLinesAndCodes) {
     const auto line = plugin_output(bad, ExitStyle::npd);
     EXPECT_THAT(line, StartsWith("[node_problem] below_limit: "));
     EXPECT_LE(line.size(), 81U);
-    use_language(Language::zh);
-    EXPECT_LE(plugin_output(bad, ExitStyle::npd).size(), 81U);
-    use_language(Language::en);
     auto misused = bad;
     auto& checks = misused.nodes.front().checks;
     std::erase_if(checks, [](const Check& check) { return check.cause != Cause::device_shared; });
@@ -283,6 +204,8 @@ TEST_F(Verdicts, PluginsHaveTheirLinesAndCodes) {
         EXPECT_EQ(exit_code_of(outcome, ExitStyle::nagios), nagios);
         EXPECT_EQ(exit_code_of(outcome, ExitStyle::npd), npd);
     }
+    const test::Speaking chinese{Language::zh};
+    EXPECT_LE(plugin_output(bad, ExitStyle::npd).size(), 81U);
 }
 
 } // namespace

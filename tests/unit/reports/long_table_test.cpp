@@ -5,40 +5,69 @@
 
 #include "base/file.hpp"
 #include "base/utc.hpp"
-#include "csv.hpp"
 #include "document/words.hpp"
 #include "exchange/long_table.hpp"
 #include "exchange/openmetrics.hpp"
+#include "hostile.hpp"
 #include "record/convert.hpp"
 #include "record/reader.hpp"
+#include "sample.hpp"
 #include "support/generated_runs.hpp"
+#include "support/must.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <map>
-#include <optional>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::SizeIs;
+using namespace testing;
 using Rows = std::vector<std::vector<std::string>>;
+
+/// RFC 4180, strictly.
+std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
+    std::vector<std::vector<std::string>> rows{{""}};
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        auto& cell = rows.back().back();
+        if (quoted) {
+            if (text[i] != '"')
+                cell += text[i];
+            else if (i + 1 < text.size() && text[i + 1] == '"')
+                cell += text[i++];
+            else
+                quoted = false;
+        } else if (text[i] == '"') {
+            EXPECT_EQ(cell, "");
+            quoted = true;
+        } else if (text[i] == ',') {
+            rows.back().emplace_back();
+        } else if (text.substr(i, 2) == "\r\n") {
+            rows.push_back({""});
+            ++i;
+        } else {
+            EXPECT_NE(text[i], '\n');
+            cell += text[i];
+        }
+    }
+    EXPECT_FALSE(quoted);
+    EXPECT_EQ(rows.back(), std::vector<std::string>{""}); // ends in CRLF
+    rows.pop_back();
+    return rows;
+}
+
+std::size_t column(const std::vector<std::vector<std::string>>& rows, const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(rows.front(), name) - rows.front().begin());
+}
 
 class Database {
 public:
@@ -106,10 +135,11 @@ std::vector<std::string> documented_queries() {
 class LongTableTest : public testing::Test {
 protected:
     static void SetUpTestSuite() {
-        folder = fs::temp_directory_path() / ("assay-long-" + std::to_string(getpid()));
+        temporary.emplace();
+        folder = temporary->path();
         test::write_runs(options(), folder / "runs");
     }
-    static void TearDownTestSuite() { fs::remove_all(folder); }
+    static void TearDownTestSuite() { temporary.reset(); }
 
     static test::GeneratorOptions options() {
         return {.types = {{"aws", "c7a.large", "AMD EPYC 9R14", 2, 1.0},
@@ -137,7 +167,7 @@ protected:
     }
     static Rows table() {
         EachRun read;
-        return test::parse_csv(write(files(), TableFormat::csv, read));
+        return parse_csv(write(files(), TableFormat::csv, read));
     }
     static void
     each_case(const std::function<void(const record::Run&, const record::Case&)>& look) {
@@ -152,15 +182,15 @@ protected:
         const bool fits = c.status == record::Status::ok || c.status == record::Status::unstable;
         return fits && !c.metrics.empty() ? c.metrics.front().value : std::nullopt;
     }
-    static fs::path folder;
+    static inline std::optional<harness::made::TemporaryFolder> temporary;
+    static inline fs::path folder;
 };
-fs::path LongTableTest::folder;
 
 TEST_F(LongTableTest, HasEveryMetricOfEveryCaseOfEveryRun) {
     const auto rows = table();
     std::map<std::string, std::size_t> seen;
     for (std::size_t i = 1; i < rows.size(); ++i) {
-        const auto cell = [&](const char* name) { return rows[i][test::column(rows, name)]; };
+        const auto cell = [&](const char* name) { return rows[i][column(rows, name)]; };
         ++seen[cell("run") + cell("benchmark") + cell("library") + cell("parameters") +
                cell("metric") + cell("cells")];
     }
@@ -189,12 +219,11 @@ TEST_F(LongTableTest, BothFormatsSayTheSameAndFollowTheirSchema) {
     const auto schema = columns_schema();
     std::string line;
     for (std::size_t i = 1; std::getline(lines, line); ++i) {
-        const auto parsed = json::parse(line, "line");
-        ASSERT_TRUE(parsed) << parsed.error().message;
-        ASSERT_TRUE(json::check_schema(*parsed, schema, "line"));
+        const auto parsed = test::must(json::parse(line, "line"));
+        ASSERT_TRUE(json::check_schema(parsed, schema, "line"));
         ASSERT_LT(i, rows.size());
         std::size_t k = 0;
-        for (const auto& [name, value] : parsed->items()) {
+        for (const auto& [name, value] : parsed.items()) {
             EXPECT_EQ(name, rows.front()[k]);
             const auto& cell = rows[i][k++];
             if (value.is_string())
@@ -330,7 +359,7 @@ TEST_F(LongTableTest, UnreadableFilesAndSecondCopiesAreNamed) {
     put("b");
     std::ofstream{copy / "bad.json"} << "[";
     EachRun read;
-    const auto rows = test::parse_csv(
+    const auto rows = parse_csv(
         write(files({(copy / "bad.json").string(), copy.string(), (folder / "runs").string()}),
               TableFormat::csv, read));
     EXPECT_EQ(read.runs, 17U);
@@ -338,8 +367,29 @@ TEST_F(LongTableTest, UnreadableFilesAndSecondCopiesAreNamed) {
     EXPECT_THAT(read.problems[0].where, HasSubstr("bad.json"));
     EXPECT_THAT(read.problems[1].where, HasSubstr("copy/a/run.json"));
     EXPECT_THAT(read.problems[1].reason, HasSubstr(all.files.front().path.string()));
-    EXPECT_EQ(rows.back()[test::column(rows, "run")], run.id);
+    EXPECT_EQ(rows.back()[column(rows, "run")], run.id);
     fs::remove_all(copy);
+}
+
+TEST(Csv, FormulasAreDefused) {
+    for (const std::string text : {"=cmd|' /C calc'!A0", "+1+1", "-2", "@SUM(A1)", "  =1", "＝1",
+                                   "\t=1", "\r=1", "a,b", "\"x\""}) {
+        auto run = test::filled_with(test::golden_run(), text);
+        record::make_plain(run); // as the reader does
+        const auto rows =
+            parse_csv(table_header(TableFormat::csv) +
+                      table_rows(run, {.label = "", .path = "r.json"}, TableFormat::csv));
+        for (const auto& row : rows) {
+            ASSERT_EQ(row.size(), rows.front().size()) << text;
+            for (const auto name : {"run", "cpu_model", "library", "reason", "ceiling_source"}) {
+                const auto& cell = row[column(rows, name)];
+                const auto first = cell.find_first_not_of(' ');
+                if (first == std::string::npos) continue;
+                EXPECT_EQ(std::string{"=+-@"}.find(cell[first]), std::string::npos) << cell;
+                EXPECT_FALSE(cell.substr(first).starts_with("＝")) << cell;
+            }
+        }
+    }
 }
 
 // --- OpenMetrics -------------------------------------------------------------------------------------

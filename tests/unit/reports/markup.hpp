@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a page strictly: every tag closed in order, every attribute quoted, only elements that show
-// text. Returns what is wrong, or "".
+// Reads markup strictly: every tag closed in order, every attribute quoted; of a page, only elements that show text.
 
 #pragma once
 
 #include <cctype>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,16 +13,22 @@
 
 namespace assay::test {
 
+struct Element {
+    std::string name;
+    std::string parent;
+    std::map<std::string, std::string> attributes;
+};
+
 class MarkupReader {
 public:
-    explicit MarkupReader(std::string_view page) : rest_{page} {}
-
-    std::string problem() {
-        if (!take("<!DOCTYPE html>\n")) return "no doctype";
+    explicit MarkupReader(std::string_view text) : rest_{text} {
+        is_page_ = !take("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        if (is_page_ && !take("<!DOCTYPE html>\n")) fail("no doctype");
         while (problem_.empty() && !rest_.empty()) step();
-        if (problem_.empty() && !open_.empty()) fail("not closed: " + open_.back());
-        return problem_;
+        if (!open_.empty()) fail("not closed: " + open_.back());
     }
+    const std::string& problem() const { return problem_; } ///< "": none
+    const std::vector<Element>& elements() const { return elements_; }
 
 private:
     void fail(const std::string& text) {
@@ -72,7 +78,8 @@ private:
             "path",       "table", "caption", "thead",  "tbody", "tr",      "th",     "td",
             "small",      "sup",   "details", "summary"};
         const auto tag = name();
-        if (!allowed.contains(tag)) return fail("element " + tag);
+        if (is_page_ && !allowed.contains(tag)) return fail("element " + tag);
+        elements_.push_back({tag, open_.empty() ? "" : open_.back(), {}});
         while (take(" ")) attribute(tag);
         if (take("/>")) return;
         if (!take(">")) return fail("start tag of " + tag);
@@ -80,18 +87,22 @@ private:
     }
     void attribute(const std::string& tag) {
         const auto attribute = name();
-        if (attribute.empty() || attribute.starts_with("on") || attribute == "src" ||
-            attribute == "href" || attribute == "style")
+        static const std::set<std::string> unwanted{"", "src", "href", "style"};
+        if (unwanted.contains(attribute) || attribute.starts_with("on"))
             return fail(tag + " has attribute " + attribute);
         if (!take("=\"")) return fail("attribute " + attribute + " is not quoted");
         const auto end = rest_.find('"');
         if (end == std::string_view::npos) return fail("attribute " + attribute + " has no end");
-        if (rest_.substr(0, end).find('<') != std::string_view::npos) fail("< in " + attribute);
+        const auto value = rest_.substr(0, end);
+        if (value.find('<') != std::string_view::npos) fail("< in " + attribute);
+        elements_.back().attributes[attribute] = value;
         rest_.remove_prefix(end + 1);
     }
 
     std::string_view rest_;
+    bool is_page_ = true;
     std::vector<std::string> open_;
+    std::vector<Element> elements_;
     std::string problem_;
 };
 

@@ -3,39 +3,24 @@
 // What beside the primary metric reaches a comparison, and what stands in one row across devices and libraries.
 
 #include "compare/comparison.hpp"
-#include "compare/document.hpp"
 #include "compare/words.hpp"
 #include "record/convert.hpp"
-#include "store/collection.hpp"
 #include "store/metrics.hpp"
 #include "support/collection_maker.hpp"
 #include "support/sample_run.hpp"
 #include "support/temporary_folder.hpp"
-#include "write/markdown.hpp"
+#include "write/formats.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
 using test::CollectionMaker;
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::Field;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
-using testing::UnorderedElementsAre;
+using namespace testing;
 
 /// A product of 1 ms with energy, a slow tail and a value of its own in each replica.
 record::Case rich_case(double slower = 1) {
@@ -226,6 +211,8 @@ TEST_F(MetricsOfFiles, NothingLostIsAValueAndOtherZerosAreNone) {
     const std::vector<double> none(8, 0.0);
     const std::vector<double> some{0.02, 0.01, 0.03, 0.02, 0.01, 0.02, 0.03, 0.01};
     const std::vector<double> few{0.02, 0, 0.03, 0.02, 0.01, 0.02, 0.03, 0.01};
+    const std::string apart = "one is zero, no value overlaps";
+    using enum ContrastOutcome;
     struct Sides {
         std::vector<double> a, b;
         bool in_turns;
@@ -233,19 +220,13 @@ TEST_F(MetricsOfFiles, NothingLostIsAValueAndOtherZerosAreNone) {
         std::optional<double> value; ///< of B
         std::string words;
     };
-    for (const auto& [a, b, in_turns, outcome, value, words] :
-         {Sides{none, none, false, ContrastOutcome::same, 0.0, "both zero"},
-          Sides{none, some, true, ContrastOutcome::worse, {}, "one is zero, no value overlaps"},
-          Sides{some, none, true, ContrastOutcome::better, 0.0, "one is zero, no value overlaps"},
-          Sides{none, few, true, ContrastOutcome::cannot_tell, 0.0175,
-                "not resolved, no ratio to zero"},
-          Sides{none,
-                some,
-                false,
-                ContrastOutcome::cannot_tell,
-                {},
-                "no ratio to zero"}, // of two times
-          Sides{{0.0}, {0.01}, true, ContrastOutcome::cannot_tell, 0.01, "no ratio to zero"}}) {
+    const Sides sides[] = {{none, none, false, same, 0.0, "both zero"},
+                           {none, some, true, worse, {}, apart},
+                           {some, none, true, better, 0.0, apart},
+                           {none, few, true, cannot_tell, 0.0175, "not resolved, no ratio to zero"},
+                           {none, some, false, cannot_tell, {}, "no ratio to zero"}, // of two times
+                           {{0.0}, {0.01}, true, cannot_tell, 0.01, "no ratio to zero"}};
+    for (const auto& [a, b, in_turns, outcome, value, words] : sides) {
         write("a.json", lossy_run("a", a, in_turns));
         write("b.json", lossy_run("b", b, in_turns));
         const auto comparison = compare(collected({.others = true}).value()).value();

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/language.hpp"
 #include "json/json.hpp"
+#include "rendered.hpp"
 #include "report/roofline.hpp"
 #include "sample.hpp"
-#include "write/html.hpp"
+#include "support/document.hpp"
+#include "support/must.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <string>
 
 namespace assay::report {
 namespace {
@@ -21,9 +17,7 @@ using write::find_page;
 using write::pack_json;
 
 using document::Document;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 
 constexpr std::string_view skeleton =
     "<html lang=\"@LANGUAGE@\"><title>@TITLE@</title><style>@BASE@</style>@BODY@"
@@ -83,29 +77,22 @@ Document document_of(const std::string& text) {
     return document;
 }
 
-class Pages : public testing::Test {
-protected:
-    void TearDown() override { use_language(Language::en); }
-};
-
-TEST_F(Pages, HoldTheirDataAndNeverMoreThanTheirOwnMarkup) {
-    use_language(Language::zh);
+TEST(Pages, HoldTheirDataAndNeverMoreThanTheirOwnMarkup) {
+    const test::Speaking chinese{Language::zh};
     const std::string hostile = "</script></title><img onerror=alert(1)>\"'&";
     const Document document = document_of(hostile);
-    const auto page = write::to_html(
-        {&document, 1}, {.page = std::string{skeleton}, .created = "2026-01-31T12:34:56Z"});
-    ASSERT_TRUE(page) << page.error().message;
-    EXPECT_THAT(*page, AllOf(HasSubstr("lang=\"zh-CN\""), HasSubstr("--paper:"),
-                             HasSubstr("&lt;/script&gt;"), HasSubstr("2026-01-31 12:34:56 UTC"),
-                             HasSubstr("let @TITLE@"))); // the script is left alone
-    EXPECT_THAT(*page, Not(HasSubstr("<img")));
-    const auto data = json::parse(data_of(*page), "page");
-    ASSERT_TRUE(data) << data.error().message;
-    EXPECT_EQ((*data)["charts"][0]["kind"], "curves");
-    EXPECT_EQ((*data)["charts"][0]["curves"][0]["label"], hostile);
+    const auto page = test::must(write::to_html(
+        {&document, 1}, {.page = std::string{skeleton}, .created = "2026-01-31T12:34:56Z"}));
+    EXPECT_THAT(page, AllOf(HasSubstr("lang=\"zh-CN\""), HasSubstr("--paper:"),
+                            HasSubstr("&lt;/script&gt;"), HasSubstr("2026-01-31 12:34:56 UTC"),
+                            HasSubstr("let @TITLE@"))); // the script is left alone
+    EXPECT_THAT(page, Not(HasSubstr("<img")));
+    const auto data = test::must(json::parse(data_of(page), "page"));
+    EXPECT_EQ(data["charts"][0]["kind"], "curves");
+    EXPECT_EQ(data["charts"][0]["curves"][0]["label"], hostile);
 }
 
-TEST_F(Pages, RowsOfALongTableAreAllThereMostOfThemBehindALine) {
+TEST(Pages, RowsOfALongTableAreAllThereMostOfThemBehindALine) {
     document::Table table{.columns = {{.title = "t"}}};
     for (int i = 0; i < 1000; ++i)
         table.rows.push_back({.cells = {{.text = fmt::format("row {}.", i)}}});
@@ -124,32 +111,29 @@ TEST_F(Pages, RowsOfALongTableAreAllThereMostOfThemBehindALine) {
     EXPECT_THAT(page_of(), Not(HasSubstr("<details>"))) << "rows that are filtered stay together";
 }
 
-TEST_F(Pages, WhatIsPutInIsNeverTakenForAPlace) {
+TEST(Pages, WhatIsPutInIsNeverTakenForAPlace) {
     const Document document = document_of("@DATA@ @BASE@ @BODY@");
     const auto page =
-        write::to_html({&document, 1}, {.page = std::string{skeleton}, .created = ""});
-    ASSERT_TRUE(page);
-    EXPECT_THAT(*page, HasSubstr("<title>@DATA@ @BASE@ @BODY@</title>"));
-    EXPECT_THAT(data_of(*page), HasSubstr("\"label\":\"@DATA@ @BASE@ @BODY@\""));
+        write::to_html({&document, 1}, {.page = std::string{skeleton}, .created = ""}).value();
+    EXPECT_THAT(page, HasSubstr("<title>@DATA@ @BASE@ @BODY@</title>"));
+    EXPECT_THAT(data_of(page), HasSubstr("\"label\":\"@DATA@ @BASE@ @BODY@\""));
 }
 
-TEST_F(Pages, WithoutTheScriptAPageSaysWhatItLacks) {
+TEST(Pages, WithoutTheScriptAPageSaysWhatItLacks) {
     const Document document = document_of("x");
-    const auto page = write::to_html({&document, 1}, {.page = std::nullopt, .created = ""});
-    ASSERT_TRUE(page);
-    EXPECT_THAT(*page,
+    const auto page = write::to_html({&document, 1}, {.page = std::nullopt, .created = ""}).value();
+    EXPECT_THAT(page,
                 AllOf(HasSubstr("default-src 'none'"), HasSubstr("Charts and filters are missing"),
                       Not(HasSubstr("<script"))));
 }
 
-TEST_F(Pages, TheirTitleIsAStringInTheMarginOfPaper) {
+TEST(Pages, TheirTitleIsAStringInTheMarginOfPaper) {
     const Document document = document_of("a\"b\\}</style>\n");
-    const auto page = write::to_html({&document, 1}, {.page = std::nullopt, .created = ""});
-    ASSERT_TRUE(page);
-    EXPECT_THAT(*page, HasSubstr(R"(@top-left{content:"a\22 b\5c \7d \3c \2f style\3e)"));
+    const auto page = write::to_html({&document, 1}, {.page = std::nullopt, .created = ""}).value();
+    EXPECT_THAT(page, HasSubstr(R"(@top-left{content:"a\22 b\5c \7d \3c \2f style\3e)"));
 }
 
-TEST_F(Pages, OneOfAnotherVersionIsRefused) {
+TEST(Pages, OneOfAnotherVersionIsRefused) {
     const Document document = document_of("x");
     const auto page =
         write::to_html({&document, 1}, {.page = "<html>@TITLE@</html>", .created = ""});
@@ -158,28 +142,13 @@ TEST_F(Pages, OneOfAnotherVersionIsRefused) {
     EXPECT_EQ(page.error().fault, Fault::environment);
 }
 
-TEST_F(Pages, AreFoundWhereTheBuildPutsIt) {
-    const auto share = std::filesystem::path{testing::TempDir()} / "page_test_share";
-    std::filesystem::remove_all(share);
-    EXPECT_FALSE(find_page(share));
-    std::filesystem::create_directories(share / "page");
-    std::ofstream{share / "page" / "page.html"} << skeleton;
-    EXPECT_EQ(find_page(share), skeleton);
-    std::filesystem::remove_all(share);
-}
-
 TEST(Roofline, HasTheMeasuredRoofsAndTheCasesThatCountTheirBytes) {
     auto run = test::golden_run();
     ASSERT_TRUE(make_rooflines({}).empty());
-    record::Case peak{.benchmark = "peak.fma", .library = "host", .headline = "flop_rate"};
-    peak.place.kind = "host";
-    peak.status = record::Status::ok;
-    peak.metrics = {{.name = "flop_rate", .unit = "FLOP/s", .value = 1e11}};
-    record::Case stream = peak;
-    stream.benchmark = "memory.stream";
+    const auto peak = test::case_of("peak.fma", "host", {}, "flop_rate", 1e11);
+    auto stream = test::case_of("memory.stream", "host", {}, "bandwidth", 6e10);
     stream.work = {{"flops", 2.0}, {"bytes", std::int64_t{24}}};
-    stream.metrics = {{.name = "bandwidth", .unit = "B/s", .value = 6e10},
-                      {.name = "flop_rate", .unit = "FLOP/s", .value = 5e9}};
+    stream.metrics.push_back(test::metric_of("flop_rate", 5e9));
     record::Case judged = peak;
     judged.benchmark = "gemm.square";
     judged.ceiling = {.value = 1e11,

@@ -3,61 +3,32 @@
 // The types that the page's script has of the charts are made from the lists of their fields: ASSAY_GOLDEN=write writes
 // them anew.
 
-#include "document/chart_layout.hpp"
+#include "document/chart.hpp"
 #include "json/codec.hpp"
+#include "support/temporary_folder.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
-#include <sstream>
-#include <string>
+#include <typeinfo>
 #include <vector>
 
 namespace assay::document {
 namespace {
 
+/// "Point" of a struct of that name.
 template <class T>
-constexpr const char* name_of = "";
-template <>
-constexpr const char* name_of<Point> = "Point";
-template <>
-constexpr const char* name_of<Curve> = "Curve";
-template <>
-constexpr const char* name_of<Mark> = "Mark";
-template <>
-constexpr const char* name_of<CurveChart> = "CurveChart";
-template <>
-constexpr const char* name_of<HeatMap> = "HeatMap";
-template <>
-constexpr const char* name_of<Roof> = "Roof";
-template <>
-constexpr const char* name_of<RoofPoint> = "RoofPoint";
-template <>
-constexpr const char* name_of<RooflineChart> = "RooflineChart";
-template <>
-constexpr const char* name_of<Ratio> = "Ratio";
-template <>
-constexpr const char* name_of<RatioChart> = "RatioChart";
-template <>
-constexpr const char* name_of<TimePoint> = "TimePoint";
-template <>
-constexpr const char* name_of<TimeMark> = "TimeMark";
-template <>
-constexpr const char* name_of<TimeChart> = "TimeChart";
-template <>
-constexpr const char* name_of<RankedMeasure> = "RankedMeasure";
-template <>
-constexpr const char* name_of<RankedType> = "RankedType";
-template <>
-constexpr const char* name_of<RankedChoice> = "RankedChoice";
-template <>
-constexpr const char* name_of<RankingChart> = "RankingChart";
+std::string name_of() {
+    const std::unique_ptr<char, decltype(&std::free)> name{
+        abi::__cxa_demangle(typeid(T).name(), nullptr, nullptr, nullptr), &std::free};
+    const std::string whole{name.get()};
+    return whole.substr(whole.rfind(':') + 1);
+}
 
 class Types {
 public:
@@ -71,9 +42,9 @@ public:
                 fields += fmt::format("  {}: {};\n", key, type_of(member));
             },
             record);
-        if (const auto [entry, is_new] = known_.emplace(name_of<T>, fields); is_new)
-            text += fmt::format("\nexport interface {} {{\n{}}}\n", name_of<T>, fields);
-        return name_of<T>;
+        if (const auto [entry, is_new] = known_.emplace(name_of<T>(), fields); is_new)
+            text += fmt::format("\nexport interface {} {{\n{}}}\n", name_of<T>(), fields);
+        return name_of<T>();
     }
     std::string text;
 
@@ -102,7 +73,7 @@ std::string page_types() {
         types.add<TimeChart>("time"),         types.add<RankingChart>("ranking")};
     return fmt::format(R"(// SPDX-License-Identifier: Apache-2.0
 //
-// Made from the field lists of reports/document/chart_layout.hpp by tests/unit/reports/page_types_test.cpp: what the
+// Made from the field lists of reports/document/chart.hpp by tests/unit/reports/page_types_test.cpp: what the
 // page carries for its script. Numbers are SI base units, rounded to seven digits.
 
 export type Maybe = number | null;
@@ -121,10 +92,7 @@ export type ChartData = {};
 TEST(PageTypes, AreThoseOfTheFieldLists) {
     const auto path = std::filesystem::path{ASSAY_PAGE_TYPES};
     if (std::getenv("ASSAY_GOLDEN") != nullptr) std::ofstream{path} << page_types();
-    std::ifstream file{path};
-    std::ostringstream text;
-    text << file.rdbuf();
-    EXPECT_EQ(text.str(), page_types()) << "to take this over: ASSAY_GOLDEN=write";
+    EXPECT_EQ(test::content_of(path), page_types()) << "to take this over: ASSAY_GOLDEN=write";
 }
 
 } // namespace

@@ -6,17 +6,13 @@
 
 #include "record/convert.hpp"
 #include "support/sample_run.hpp"
+#include "support/temporary_folder.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
 
 namespace assay::report {
 
@@ -29,13 +25,7 @@ struct Ended {
 
 class ProgramTest : public testing::Test {
 protected:
-    void SetUp() override {
-        folder_ = fs::temp_directory_path() / ("assay-report-" + std::to_string(getpid()));
-        fs::create_directories(folder_ / "results/one");
-        run_ = folder_ / "results/one/run.json";
-        ASSERT_TRUE(record::write_run(run_, test::sample_run()).has_value());
-    }
-    void TearDown() override { fs::remove_all(folder_); }
+    void SetUp() override { put("results/one", test::sample_run()); }
 
     Ended call(const std::string& arguments, const std::string& environment = "") const {
         const std::string command = "cd '" + folder_.string() + "' && " + environment +
@@ -50,21 +40,31 @@ protected:
         ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
         return ended;
     }
-    static std::string content(const fs::path& path) {
-        std::ostringstream text;
-        text << std::ifstream{path, std::ios::binary}.rdbuf();
-        return text.str();
+    static void expect(const Ended& ended, int code, const std::vector<std::string>& parts) {
+        EXPECT_EQ(ended.code, code) << ended.output;
+        for (const auto& part : parts) EXPECT_THAT(ended.output, testing::HasSubstr(part));
+    }
+    static std::string content(const fs::path& path) { return test::content_of(path); }
+    fs::path write(const std::string& name, const std::string& text) const {
+        return temporary_.write(name, text);
+    }
+    /// The run.json of a folder.
+    fs::path put(const std::string& folder, const record::Run& run) const {
+        fs::create_directories(folder_ / folder);
+        EXPECT_TRUE(record::write_run(folder_ / folder / "run.json", run).has_value());
+        return folder_ / folder / "run.json";
     }
     void replace(const std::string& from, const std::string& to) const {
         std::string text = content(run_);
         const auto at = text.find(from);
         ASSERT_NE(at, std::string::npos) << from;
         text.replace(at, from.size(), to);
-        std::ofstream{run_, std::ios::binary} << text;
+        write("results/one/run.json", text);
     }
 
-    fs::path folder_;
-    fs::path run_;
+    harness::made::TemporaryFolder temporary_;
+    const fs::path& folder_ = temporary_.path();
+    const fs::path run_ = folder_ / "results/one/run.json";
 };
 
 } // namespace assay::report

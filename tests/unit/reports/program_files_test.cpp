@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What assay-report does with files that are not what they should be: pipes, devices, results that were changed.
+// What assay-report says of nodes, and does with files that are not what they should be: pipes, devices, results that
+// were changed.
 
 #include "json/json.hpp"
 #include "program.hpp"
-#include "record/convert.hpp"
-#include "support/small_case.hpp"
 
-#include <gmock/gmock.h>
 #include <sys/stat.h>
-
-#include <cstddef>
-#include <string>
-#include <utility>
 
 namespace assay::report {
 namespace {
 
-using testing::AllOf;
-using testing::AnyOf;
-using testing::HasSubstr;
-using testing::StartsWith;
+using namespace testing;
 
 constexpr const char* limits = R"({"schema": "assay.limits/1", "name": "ours", "limits": [
     {"id": "gemm", "title": "GEMM", "kind": "contract", "case": {"benchmark": "gemm.square"},
@@ -38,8 +29,8 @@ class FilesTest : public ProgramTest {
 protected:
     void SetUp() override {
         ProgramTest::SetUp();
-        std::ofstream{folder_ / "limits.json"} << limits;
-        ASSERT_TRUE(record::write_run(run_, good_run()).has_value());
+        write("limits.json", limits);
+        put("results/one", good_run());
     }
     /// 124 where it waits for somebody who writes into a pipe.
     Ended in_time(const std::string& arguments) const {
@@ -50,9 +41,6 @@ protected:
         ASSERT_EQ(::mkfifo((folder_ / name).c_str(), 0600), 0);
     }
     json::Value document() const { return json::parse(content(run_), "run.json").value(); }
-    void write(const json::Value& document) const {
-        std::ofstream{run_, std::ios::binary} << json::to_text(document);
-    }
 };
 
 TEST_F(FilesTest, NothingWaitsForPipesAndDevices) {
@@ -92,7 +80,7 @@ TEST_F(FilesTest, AChangedResultIsNotUsed) {
     EXPECT_EQ(call("check results --limits limits.json").code, 0);
     auto changed = document();
     changed["cases"][0]["metrics"][0]["value"] = 1e15;
-    write(changed);
+    write("results/one/run.json", json::to_text(changed));
     const auto checked = call("check results --limits limits.json");
     EXPECT_EQ(checked.code, 3) << checked.output;
     EXPECT_THAT(checked.output, AllOf(HasSubstr("cases[0] does not match its digest"),
@@ -108,32 +96,14 @@ TEST_F(FilesTest, AChangedResultIsNotUsed) {
     EXPECT_THAT(call("fleet results --json").output, HasSubstr("\"changed\""));
     // Where the digests are made again, it is another result: only a signature tells.
     changed["digests"] = json::encode(record::digests_of(changed));
-    write(changed);
+    write("results/one/run.json", json::to_text(changed));
     EXPECT_EQ(call("check results --limits limits.json").code, 0);
     changed.erase("digests");
-    write(changed);
+    write("results/one/run.json", json::to_text(changed));
     EXPECT_EQ(call("check results --limits limits.json").code, 3) << "its version has digests";
     changed["schema"] = "assay.run/1";
-    write(changed);
+    write("results/one/run.json", json::to_text(changed));
     EXPECT_EQ(call("check results --limits limits.json").code, 0) << "that of before has none";
-}
-
-TEST_F(FilesTest, RefusesOneChangedResultAmongMany) {
-    for (int i = 0; i < 3; ++i) {
-        auto run = good_run();
-        run.id = "run-" + std::to_string(i);
-        const auto folder = folder_ / "results" / run.id;
-        fs::create_directories(folder);
-        ASSERT_TRUE(record::write_run(folder / "run.json", run).has_value());
-    }
-    const std::string check = "check results --limits limits.json";
-    EXPECT_EQ(call(check).code, 0);
-    auto changed = document();
-    changed["machine"]["kernel"] = "another";
-    write(changed);
-    const auto ended = call(check);
-    EXPECT_EQ(ended.code, 3) << ended.output;
-    EXPECT_THAT(ended.output, HasSubstr("machine does not match its digest"));
 }
 
 TEST_F(FilesTest, ANodeMayJudgeItselfInAFolderOfMany) {
@@ -141,9 +111,7 @@ TEST_F(FilesTest, ANodeMayJudgeItselfInAFolderOfMany) {
         auto run = good_run();
         run.id = name;
         run.machine.id = machine;
-        const auto folder = folder_ / "all/baseline" / machine / name;
-        fs::create_directories(folder);
-        EXPECT_TRUE(record::write_run(folder / "run.json", run).has_value());
+        put("all/baseline/" + machine + "/" + name, run);
     };
     const auto own = good_run().machine.id;
     write_run("first", own);
@@ -157,12 +125,65 @@ TEST_F(FilesTest, ANodeMayJudgeItselfInAFolderOfMany) {
     ASSERT_EQ(verdict["nodes"].size(), 1U);
     EXPECT_EQ(verdict["nodes"][0]["runs"].size(), 2U);
     EXPECT_TRUE(verdict["problems"].empty());
-    const auto elsewhere = call("check all --limits limits.json --machine-of results/one/run.json");
-    EXPECT_EQ(elsewhere.code, 2);
-    EXPECT_THAT(elsewhere.output, HasSubstr("none of the inputs contains this run"));
+    expect(call("check all --limits limits.json --machine-of results/one/run.json"), 2,
+           {"none of the inputs contains this run"});
     // Of its own folder, what cannot be used counts.
     make_pipe("all/baseline/" + own + "/fifth/run.json");
     EXPECT_EQ(call("check all --limits limits.json --machine-of " + newest).code, 3);
+}
+
+TEST_F(ProgramTest, ChecksNodesAndEndsWithTheirVerdict) {
+    write("limits.json", R"({"schema": "assay.limits/1", "name": "ours",
+        "expect": [{"expect": ["cores>=1"]}], "limits": []})");
+    const auto parts = [&](const std::string& expected, const std::string& more) {
+        write(
+            "parts.json",
+            R"({"schema": "assay.limits/1", "name": "parts", "limits": [], "expect": [{"expect": [")" +
+                expected + "\"]}]}");
+        return call("check results --limits limits.json --limits parts.json " + more);
+    };
+    expect(parts("gpu=64", "--junit v.xml --openmetrics v.prom --html v.html --md -"), 1,
+           {"FAIL", "gpu=64"});
+    EXPECT_THAT(content(folder_ / "v.xml"), HasSubstr("type=\"part_missing\""));
+    EXPECT_THAT(content(folder_ / "v.prom"), HasSubstr("# EOF"));
+    EXPECT_EQ(parts("gpu=64", "--exit-style nagios").code, 2);
+    EXPECT_EQ(parts("gpu=64", "--exit-style npd").code, 1);
+    expect(parts("gpu=64", "--advisory"), 0, {"instead of 1"});
+    EXPECT_EQ(parts("gpus", "").code, 2);
+    EXPECT_EQ(call("check").code, 2);
+    EXPECT_EQ(call("check results --limits absent.json").code, 2);
+    EXPECT_EQ(call("check results --limits absent.json --exit-style nagios").code, 3);
+    EXPECT_EQ(call("check results --limits limits.json --exit-style icinga").code, 2);
+    EXPECT_EQ(call("check results --limits limits.json --csv limits.json").code, 2);
+    EXPECT_EQ(call("check results --limits limits.json --junit results/one/run.json").code, 2);
+}
+
+TEST_F(ProgramTest, DiffOfTwoNodes) {
+    auto other = test::sample_run();
+    other.id = "20260231T000000Z-0000"; // the same id is the same run
+    other.machine.id = "m-fedcba9876543210";
+    other.machine.huge_pages = "never";
+    put("other", other);
+    const auto ended = call("diff results other");
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_TRUE(ended.output.starts_with("B differs from A in 1 setting; 1 of these may change "
+                                         "speed or correctness: huge pages madvise →"))
+        << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("None of "));
+    EXPECT_EQ(call("diff results other --fail-on difference --md x.md").code, 1);
+    EXPECT_THAT(call("diff golden=results other --lang zh").output,
+                HasSubstr("B 与 golden 的差异"));
+    const auto json = json::parse(call("diff results other --json").output, "stdout").value();
+    EXPECT_EQ(json["differences"][0]["key"], "huge_pages");
+    other.cases.clear(); // a machine that was only looked at
+    put("other", other);
+    EXPECT_EQ(call("diff results other").code, 0);
+    write("none.json", "{}");
+    for (const char* wrong :
+         {"results results/one", "results", "results other other", "results none.json",
+          "results absent", "results other --fail-on worse", "results --this-machine"})
+        EXPECT_EQ(call(std::string{"diff "} + wrong).code, 2) << wrong;
+    EXPECT_THAT(call("diff results results/one").output, HasSubstr("is on both sides"));
 }
 
 } // namespace

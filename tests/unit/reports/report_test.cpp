@@ -1,37 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the report of a run answers first, and how it names and shows values.
+// What the report of a run and of a soak answers first, and how it names and shows values.
 
-#include "document/language.hpp"
 #include "document/words.hpp"
+#include "record/reader.hpp"
 #include "rendered.hpp"
 #include "report/answer.hpp"
 #include "report/curves.hpp"
 #include "report/pairs.hpp"
 #include "sample.hpp"
+#include "support/document.hpp"
+#include "support/made_soak.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <variant>
 
 namespace assay::report {
 namespace {
 
+using namespace testing;
 using document::Tone;
 using record::Status;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::SizeIs;
-using testing::StartsWith;
-
-class OfARun : public testing::Test {
-protected:
-    void TearDown() override { use_language(Language::en); }
-};
+using test::flip_in;
+using test::made_soak;
 
 /// Two cases that are all right.
 record::Run quiet_run() {
@@ -43,22 +33,10 @@ record::Run quiet_run() {
 }
 
 record::Case message(std::int64_t bytes, double seconds, const char* metric = "bus_bandwidth") {
-    record::Case c{.benchmark = "collective.allreduce",
-                   .place = {.kind = "host"},
-                   .library = "mpi",
-                   .parameters = {{"ranks", "all"}, {"bytes", bytes}},
-                   .headline = metric,
-                   .status = Status::ok};
-    const auto time = record::Metric{.name = "time",
-                                     .unit = "s",
-                                     .higher_is_better = false,
-                                     .value = seconds,
-                                     .low = seconds * 0.99,
-                                     .high = seconds * 1.01};
-    if (c.headline != "time")
-        c.metrics.push_back(
-            {.name = metric, .unit = "B/s", .value = static_cast<double>(bytes) / seconds});
-    c.metrics.push_back(time);
+    const bool is_time = std::string_view{metric} == "time";
+    auto c = test::case_of("collective.allreduce", "mpi", {{"ranks", "all"}, {"bytes", bytes}},
+                           metric, is_time ? seconds : static_cast<double>(bytes) / seconds);
+    if (!is_time) c.metrics.push_back(test::metric_of("time", seconds));
     return c;
 }
 
@@ -67,22 +45,7 @@ const Fact* tile_named(const Report& report, const std::string& name) {
     return found == report.tiles.end() ? nullptr : &*found;
 }
 
-std::vector<document::Table> tables_of(const document::Document& document) {
-    std::vector<document::Table> tables;
-    for (const auto& section : document.sections)
-        for (const auto& block : section.blocks)
-            if (const auto* table = std::get_if<document::Table>(&block)) tables.push_back(*table);
-    return tables;
-}
-std::vector<document::Chart> charts_of(const document::Document& document) {
-    std::vector<document::Chart> charts;
-    for (const auto& section : document.sections)
-        for (const auto& block : section.blocks)
-            if (const auto* chart = std::get_if<document::Chart>(&block)) charts.push_back(*chart);
-    return charts;
-}
-
-TEST_F(OfARun, TheVerdictSaysWhetherToTrustIt) {
+TEST(OfARun, TheVerdictSaysWhetherToTrustIt) {
     auto run = quiet_run();
     auto report = make_report(run);
     EXPECT_EQ(report.verdict, "All 2 values are verified and reliable.");
@@ -106,7 +69,7 @@ TEST_F(OfARun, TheVerdictSaysWhetherToTrustIt) {
     EXPECT_EQ(make_report({}).verdict, "Nothing was measured.");
 }
 
-TEST_F(OfARun, TheVerdictOnDisturbedValuesNamesTheCause) {
+TEST(OfARun, TheVerdictOnDisturbedValuesNamesTheCause) {
     auto run = quiet_run();
     for (auto& c : run.cases) {
         c.status = Status::disturbed;
@@ -119,11 +82,15 @@ TEST_F(OfARun, TheVerdictOnDisturbedValuesNamesTheCause) {
     EXPECT_EQ(report.verdict, "Do not quote: 2 of 2 values were disturbed. The machine was busy: "
                               "make used up to 60% of the CPU.");
     EXPECT_EQ(report.tone, Tone::bad);
+    EXPECT_THAT(report.cause,
+                StartsWith("The machine was busy: make used up to 60% of the CPU; 2 of"));
     EXPECT_THAT(report.findings.front().what, HasSubstr("2 stay disturbed"));
+    for (const auto& finding : report.findings)
+        EXPECT_THAT(finding.what, Not(HasSubstr("Other programs used up to")));
     EXPECT_THAT(report.findings.front().action, HasSubstr("Stop them"));
 }
 
-TEST_F(OfARun, LostDataIsSaidFirst) {
+TEST(OfARun, LostDataIsSaidFirst) {
     auto run = quiet_run();
     run.error_counters = {
         {.source = "edac", .device = "mc0", .counter = "ue_count", .before = 0, .after = 1}};
@@ -134,7 +101,7 @@ TEST_F(OfARun, LostDataIsSaidFirst) {
     EXPECT_EQ(report.errors[0].text, "0 → 1");
 }
 
-TEST_F(OfARun, AnImportedOneIsNotCalledVerified) {
+TEST(OfARun, AnImportedOneIsNotCalledVerified) {
     auto run = quiet_run();
     for (auto& c : run.cases) c.verification.reset();
     run.imported = record::Imported{.tool = "osu"};
@@ -143,41 +110,28 @@ TEST_F(OfARun, AnImportedOneIsNotCalledVerified) {
     EXPECT_EQ(report.tone, Tone::plain);
 }
 
-TEST_F(OfARun, TilesHoldTheBestOfEachKind) {
-    const auto report = make_report(test::golden_run());
-    const auto* gemm = tile_named(report, "GEMM fp32");
-    ASSERT_NE(gemm, nullptr);
-    EXPECT_EQ(gemm->text, "226 GFLOP/s");
-    EXPECT_EQ(gemm->detail, "±0.48%, 101% of bound, onednn");
-    EXPECT_EQ(gemm->tone, Tone::plain);
-    EXPECT_EQ(tile_named(report, "Peak fp32"), nullptr) << "the product says how near it comes";
-    // The fastest of the reliable ones, and the memory itself, not a cache.
-    EXPECT_EQ(tile_named(report, "Memory bandwidth")->text, "45.1 GB/s");
-    EXPECT_EQ(tile_named(report, "Memory latency")->text, "105 ns");
-}
-
-TEST_F(OfARun, AnUnreliableTileSaysSo) {
+TEST(OfARun, AnUnreliableTileSaysSo) {
     auto run = quiet_run();
     run.cases.resize(1);
     run.cases[0].status = Status::unstable;
     EXPECT_EQ(tile_named(make_report(run), "GEMM fp64")->tone, Tone::weak);
 }
 
-TEST_F(OfARun, ASmallMessageIsATimeAndALargeOneABandwidth) {
+TEST(OfARun, ASmallMessageIsATimeAndALargeOneABandwidth) {
     record::Run run;
     run.cases = {message(8, 331e-9), message(1 << 24, 5e-3)};
     const auto report = make_report(run);
     ASSERT_NE(tile_named(report, "All-reduce 8 B"), nullptr);
     EXPECT_EQ(tile_named(report, "All-reduce 8 B")->text, "331 ns");
     EXPECT_EQ(tile_named(report, "All-reduce 16 MiB")->text, "3.36 GB/s");
-    const auto tables = tables_of(make_document(report));
+    const auto tables = test::blocks_of<document::Table>(make_document(report));
     const auto& values = tables.at(0);
     EXPECT_EQ(values.rows.at(0).cells.at(2).text, "331 ns");
     EXPECT_EQ(values.rows.at(1).cells.at(2).text, "3.36 GB/s");
     EXPECT_THAT(tables.at(1).rows.at(0).cells.at(2).text, HasSubstr("24.2 MB/s"));
 }
 
-TEST_F(OfARun, TheBestOfImportedTimesIsNoEmptyMessage) {
+TEST(OfARun, TheBestOfImportedTimesIsNoEmptyMessage) {
     record::Run run;
     for (const auto& [bytes, seconds] :
          {std::pair{0, 33.8e-6}, std::pair{8, 35e-6}, std::pair{1 << 20, 9e-4}})
@@ -191,56 +145,21 @@ TEST_F(OfARun, TheBestOfImportedTimesIsNoEmptyMessage) {
     }
 }
 
-TEST_F(OfARun, AValueThatIsHardlyKnownIsGrey) {
+TEST(OfARun, AValueThatIsHardlyKnownIsGrey) {
     auto run = quiet_run();
     auto& metric = run.cases[0].metrics.front();
     metric.low = *metric.value * 0.6;
     metric.high = *metric.value * 1.4;
     const auto report = make_report(run);
-    const auto cell = tables_of(make_document(report)).at(0).rows.at(0).cells.at(2);
+    const auto cell =
+        test::blocks_of<document::Table>(make_document(report)).at(0).rows.at(0).cells.at(2);
     EXPECT_EQ(cell.text, "not measurable here (about 105 GFLOP/s)");
     EXPECT_EQ(cell.tone, Tone::quiet);
     EXPECT_EQ(tile_named(report, "GEMM fp64")->text, "about 105 GFLOP/s");
     EXPECT_THAT(report.verdict, HasSubstr("1 of them is not reliable"));
 }
 
-TEST_F(OfARun, AWrongResultHasNoValueAnywhereAndIsTheFirstFinding) {
-    auto run = quiet_run();
-    run.cases[0].status = Status::incorrect;
-    run.cases[0].verification->passed = false;
-    const auto report = make_report(run);
-    EXPECT_EQ(report.findings.front().severity, Severity::serious);
-    const auto tables = tables_of(make_document(report));
-    const auto& row = tables.at(0).rows.at(0);
-    EXPECT_EQ(row.cells[2].text, "");
-    EXPECT_FALSE(row.cells[2].number.has_value());
-    EXPECT_EQ(row.cells[4].tone, Tone::bad);
-    for (const auto& table : tables)
-        for (const auto& other : table.rows)
-            if (other.cells.size() > 2 && other.cells[0].text == row.cells[0].text) {
-                EXPECT_FALSE(other.cells[2].number.has_value());
-            }
-}
-
-TEST_F(OfARun, WhatAllRowsShareIsSaidOnce) {
-    const auto report = make_report(test::golden_run());
-    EXPECT_EQ(report.sections[0].common, "all threads (2)");
-    EXPECT_EQ(report.sections[0].rows[0].short_name, "GEMM fp64, size 2048");
-    EXPECT_EQ(report.sections[0].rows[0].name, "GEMM fp64, size 2048, all threads (2)");
-    EXPECT_EQ(tables_of(make_document(report)).at(0).caption, "All: all threads (2).");
-}
-
-TEST_F(OfARun, ChartsAreNamedByTheirBenchmark) {
-    const auto charts = charts_of(make_document(make_report(test::golden_run())));
-    ASSERT_THAT(charts, SizeIs(3));
-    EXPECT_EQ(charts[0].title, "Memory latency: latency by footprint");
-    EXPECT_EQ(charts[1].title, "All-reduce: bus bandwidth by bytes");
-    EXPECT_EQ(charts[2].title, "Core to core latency: latency (from core → to core)");
-    EXPECT_THAT(charts[0].lines.at(0), StartsWith("pages huge: 1.10 ns at 8 KiB ▁▁▃"));
-    EXPECT_THAT(charts[2].lines, ElementsAre(HasSubstr("worst 0 → 2 with 110 ns")));
-}
-
-TEST_F(OfARun, CoreToCoreHasOneValue) {
+TEST(OfARun, CoreToCoreHasOneValue) {
     auto run = test::golden_run();
     std::erase_if(run.cases, [](const auto& c) { return c.benchmark != "latency.core_to_core"; });
     ASSERT_THAT(run.cases, SizeIs(1));
@@ -257,7 +176,7 @@ TEST_F(OfARun, CoreToCoreHasOneValue) {
     EXPECT_THAT(text, Not(HasSubstr("61.0 ns")));
 }
 
-TEST_F(OfARun, APairFarBeyondAllOthersAsksForAction) {
+TEST(OfARun, APairFarBeyondAllOthersAsksForAction) {
     auto run = test::golden_run();
     std::erase_if(run.cases, [](const auto& c) { return c.benchmark != "latency.core_to_core"; });
     auto& table = run.cases.at(0).tables.at(0);
@@ -271,24 +190,10 @@ TEST_F(OfARun, APairFarBeyondAllOthersAsksForAction) {
     EXPECT_THAT(report.sections.at(0).maps.at(0).extremes, HasSubstr("worst 3 → 17 with 526 ns"));
     EXPECT_THAT(report.summary.at(1).text, HasSubstr("the worst pair, 3 → 17, has 526 ns"));
     table.values[3 * cores + 17] = 190e-9; // another socket
-    EXPECT_THAT(find_slow_pairs(run), testing::IsEmpty());
+    EXPECT_THAT(find_slow_pairs(run), IsEmpty());
 }
 
-TEST_F(OfARun, ReasonsSayTheirNumbersForPeople) {
-    record::Case c{.status = Status::unstable,
-                   .reason = "known to 1.7e+02%, the target is 3%",
-                   .reason_code = record::ReasonCode::wide_interval,
-                   .reason_values = {{"half_width_share", 1.7}, {"target_share", 0.03}}};
-    EXPECT_EQ(reason_in_words(c), "known to 170%, the target is 3.0%");
-    c.reason = "drift: first half 6.243e-07 s, second half 7e-07 s";
-    c.reason_code = record::ReasonCode::drift;
-    c.reason_values = {{"first_seconds", 6.243e-7}, {"second_seconds", 7e-7}};
-    EXPECT_EQ(reason_in_words(c), "drift: first half 624 ns, second half 700 ns");
-    c.reason_values.clear(); // an older file
-    EXPECT_EQ(reason_in_words(c), c.reason);
-}
-
-TEST_F(OfARun, SizesAreThoseThatPeopleChose) {
+TEST(OfARun, SizesAreThoseThatPeopleChose) {
     EXPECT_EQ(size_in_words(65536), "64 KiB");
     EXPECT_EQ(size_in_words(100000), "100 kB");
     EXPECT_EQ(size_in_words(1500000), "1.5 MB");
@@ -296,7 +201,7 @@ TEST_F(OfARun, SizesAreThoseThatPeopleChose) {
     EXPECT_EQ(size_in_words(8), "8 B");
 }
 
-TEST_F(OfARun, CasesHaveNamesThatPeopleUse) {
+TEST(OfARun, CasesHaveNamesThatPeopleUse) {
     const record::NamedList stream{
         {"kernel", "triad"}, {"stores", "streaming"}, {"threads", "all"}};
     EXPECT_EQ(case_name("memory.stream", stream, {{"threads", std::int64_t{2}}}),
@@ -310,7 +215,7 @@ TEST_F(OfARun, CasesHaveNamesThatPeopleUse) {
               "example.polynomial, degree 3");
     EXPECT_EQ(case_name("collective.allreduce", {{"bytes", std::int64_t{1 << 20}}}),
               "All-reduce 1 MiB");
-    use_language(Language::zh);
+    const test::Speaking chinese{Language::zh};
     EXPECT_EQ(case_name("memory.stream", stream), "STREAM triad，存储方式 streaming，全部线程");
 }
 
@@ -334,20 +239,6 @@ record::Run run_with_roofs() {
     return run;
 }
 
-TEST_F(OfARun, TheRooflineHoldsProducts) {
-    const auto report = make_report(test::golden_run());
-    for (const auto& roofline : report.rooflines)
-        for (const auto& point : roofline.cases) EXPECT_GT(point.intensity, 0);
-    const auto run = run_with_roofs();
-    const auto both = make_report(run);
-    ASSERT_THAT(both.rooflines, SizeIs(1));
-    const auto& cases = both.rooflines[0].cases;
-    const auto found = std::ranges::find(cases, "gemm.square", &RoofCase::benchmark);
-    ASSERT_NE(found, cases.end());
-    EXPECT_NEAR(found->intensity, 2048.0 / 12, 0.01); // 2 n^3 / (3 n^2 x 8)
-    EXPECT_THAT(found->label, StartsWith("GEMM fp64"));
-}
-
 /// A sweep of reads: 800 GB/s to 64 KiB, 400 GB/s to 2 MiB, then memory.
 void add_sweep(record::Run& run, const std::string& threads, double scale) {
     for (double bytes = 8192; bytes <= 0x1p28; bytes *= 2) {
@@ -367,7 +258,7 @@ void add_sweep(record::Run& run, const std::string& threads, double scale) {
     }
 }
 
-TEST_F(OfARun, TheRooflineHasARoofForEachCache) {
+TEST(OfARun, TheRooflineHasARoofForEachCache) {
     auto run = run_with_roofs();
     const auto before = make_report(run).rooflines;
     ASSERT_THAT(before, SizeIs(1));
@@ -384,16 +275,101 @@ TEST_F(OfARun, TheRooflineHasARoofForEachCache) {
     EXPECT_THAT(rooflines[0].bandwidths, SizeIs(before[0].bandwidths.size()));
 }
 
-TEST_F(OfARun, SeveralAreSeveralDocuments) {
-    auto documents = test::document_of(quiet_run(), {.label = "old"});
-    documents.push_back(test::document_of(quiet_run(), {.label = "new"}).front());
-    const auto text = write::to_terminal(documents);
-    EXPECT_THAT(text, HasSubstr("old: AMD EPYC"));
-    EXPECT_THAT(text, HasSubstr("new: AMD EPYC"));
+record::Run soaked(const std::function<double(int)>& factor = [](int) { return 1.0; }) {
+    auto run = test::golden_run();
+    run.cases.resize(1);
+    run.cases[0].parameters.push_back({"soak", true});
+    run.soak = made_soak(record::identity(run.cases[0]), factor);
+    return run;
 }
 
-TEST_F(OfARun, ItSaysHowToRepeatIt) {
-    EXPECT_THAT(test::terminal_of(quiet_run()), HasSubstr("assay run quick"));
+template <class Block>
+std::vector<Block> blocks_of(const record::Run& run) {
+    return test::blocks_of<Block>({.sections = {soak_section(run).value()}});
+}
+std::vector<std::string> paragraphs(const record::Run& run) {
+    std::vector<std::string> texts;
+    for (const auto& one : blocks_of<document::Paragraph>(run)) texts.push_back(one.text);
+    return texts;
+}
+std::vector<std::string> cells(const document::Table& table) {
+    std::vector<std::string> texts;
+    for (const auto& cell : table.rows.at(0).cells) texts.push_back(cell.text);
+    return texts;
+}
+
+TEST(OfASoak, OtherRunsHaveNone) {
+    EXPECT_FALSE(soak_section(test::golden_run()));
+    EXPECT_THAT(test::terminal_of(test::golden_run()), Not(HasSubstr("Soak")));
+}
+
+TEST(OfASoak, AllRightSaysHowMuchWasLookedAt) {
+    auto run = soaked();
+    EXPECT_THAT(paragraphs(run), ElementsAre(HasSubstr("60.0 k calls, of which 60.0 k were"),
+                                             HasSubstr("lost more than 3.0% of its rate")));
+    EXPECT_EQ(blocks_of<document::Paragraph>(run).front().tone, Tone::good);
+    const auto tables = blocks_of<document::Table>(run);
+    ASSERT_THAT(tables, SizeIs(1)) << "no table of wrong results";
+    EXPECT_THAT(cells(tables[0]),
+                ElementsAre("GEMM fp64, size 2048, all threads (2) (openblas)", "60", "60.0 k",
+                            "60.0 k", "0", "none found", "none found", "", ""));
+    EXPECT_THAT(blocks_of<document::Chart>(run), SizeIs(1)) << "rates; there are no temperatures";
+    run.soak->phases[0].compared = 0;
+    EXPECT_THAT(paragraphs(run), Contains("No result was compared or checked."));
+}
+
+TEST(OfASoak, AWrongResultIsPlaced) {
+    auto run = soaked();
+    flip_in(*run.soak);
+    run.soak->seconds = 1200;
+    EXPECT_THAT(paragraphs(run), AllOf(Contains(HasSubstr("1 call computed something wrong")),
+                                       Contains(HasSubstr("after 0:20:00 of the 1:00:00"))));
+    EXPECT_EQ(blocks_of<document::Paragraph>(run).front().tone, Tone::bad);
+    EXPECT_THAT(cells(blocks_of<document::Table>(run).at(0)),
+                ElementsAre("GEMM fp64, size 2048, all threads (2) (openblas)",
+                            "2026-01-31T12:55:03Z", "21, 417", "array 1, element 12345",
+                            "0000000000020000 (expected 41a2b3c400000000, got 41a2b3c400020000)",
+                            "other calls", "in the next call: a passing fault"));
+    auto& wrong = run.soak->corruptions[0];
+    wrong.element.reset();
+    wrong.bits.clear();
+    wrong.held_against = record::HeldAgainst::others;
+    wrong.right_again = record::Replay::none;
+    const auto block = cells(blocks_of<document::Table>(run).at(0));
+    EXPECT_EQ(block[3], "block 2");
+    EXPECT_EQ(block[5], "other processes, devices or parts");
+    wrong.held_against = record::HeldAgainst::check;
+    wrong.detail = "row 17 is off";
+    EXPECT_EQ(cells(blocks_of<document::Table>(run).at(0))[4], "row 17 is off");
+    run.soak->corruptions.resize(100, wrong);
+    EXPECT_THAT(blocks_of<document::Table>(run).at(0).rows, SizeIs(20));
+}
+
+TEST(OfASoak, LostSpeedIsPlacedInTime) {
+    EXPECT_THAT(paragraphs(soaked([](int i) { return i < 30 ? 1.0 : 1.25; })),
+                Contains(MatchesRegex("GEMM .* fell behind by (19|20|21)% from 0:30:00 on.")));
+    EXPECT_THAT(paragraphs(soaked([](int i) { return i < 20 || i >= 40 ? 1.0 : 1.25; })),
+                Contains(MatchesRegex(".* behind by (19|20|21)% from 0:20:00 to 0:40:00.")));
+    auto few = soaked();
+    few.soak->phases[0].points.resize(5);
+    EXPECT_THAT(paragraphs(few), Contains(HasSubstr("Of 1 case there are too few undisturbed")));
+}
+
+TEST(OfASoak, AllOfItIsChineseInChinese) {
+    const test::Speaking chinese{Language::zh};
+    auto run = soaked([](int i) { return i < 30 ? 1.0 : 1.25; });
+    flip_in(*run.soak);
+    run.soak->seconds = 1200;
+    EXPECT_THAT(paragraphs(run),
+                AllOf(Contains(HasSubstr("在 0:20:00 的负载中有 1 次调用的结果错误")),
+                      Contains(HasSubstr("自 0:30:00 起慢了"))));
+    for (const int kind : {0, 1, 2}) {
+        run.soak->corruptions[0].held_against = static_cast<record::HeldAgainst>(kind);
+        run.soak->corruptions[0].right_again = static_cast<record::Replay>(kind);
+        const document::Document of_soak{.sections = {soak_section(run).value()}};
+        EXPECT_THAT(test::latin_sentences({&of_soak, 1}), IsEmpty());
+    }
+    EXPECT_THAT(test::terminal_of(run), HasSubstr("长时间压力测试"));
 }
 
 } // namespace

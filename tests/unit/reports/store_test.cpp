@@ -6,49 +6,31 @@
 #include "record/journal.hpp"
 #include "record/noise.hpp"
 #include "store/collection.hpp"
-#include "store/gather.hpp"
+#include "store/digest.hpp"
+#include "store/input.hpp"
+#include "support/must.hpp"
 #include "support/sample_run.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <string>
-#include <vector>
+#include <chrono>
 
 namespace assay::report {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::Field;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using namespace testing;
 
 constexpr double in_2027 = 1.8e9; // seconds since 1970: after every run here
 
 class StoreTest : public testing::Test {
 protected:
-    void SetUp() override {
-        folder_ = fs::temp_directory_path() / ("assay-store-" + std::to_string(getpid()));
-        fs::create_directories(folder_);
+    fs::path write(const std::string& name, const std::string& text) const {
+        return temporary_.write(name, text);
     }
-    void TearDown() override { fs::remove_all(folder_); }
-
-    fs::path write(const std::string& name, const std::string& text) {
-        const fs::path path = folder_ / name;
-        fs::create_directories(path.parent_path());
-        std::ofstream{path} << text;
-        return path;
-    }
-    fs::path write(const std::string& name, const record::Run& run) {
+    fs::path write(const std::string& name, const record::Run& run) const {
         return write(name, record::to_text(run));
     }
     static record::Run run(const std::string& id) {
@@ -57,9 +39,7 @@ protected:
         return made;
     }
     Collection collected(const std::vector<std::string>& inputs) const {
-        const auto collection = collect(inputs, {.now = in_2027});
-        EXPECT_TRUE(collection.has_value()) << collection.error().message;
-        return collection.value_or(Collection{});
+        return test::must(collect(inputs, {.now = in_2027}));
     }
     Collection all() const { return collected({folder_.string()}); }
     static std::vector<std::string> ids(const Collection& collection) {
@@ -73,18 +53,24 @@ protected:
                      ElementsAre(AllOf(Field(&Problem::where, HasSubstr(where)),
                                        Field(&Problem::reason, HasSubstr(reason)))));
     }
-    fs::path folder_;
+    harness::made::TemporaryFolder temporary_;
+    const fs::path& folder_ = temporary_.path();
 };
 
-TEST_F(StoreTest, ASeriesHasTheConditionsOfItsCase) {
+TEST_F(StoreTest, ASeriesHasTheConditionsOfItsCaseAndARunItsTags) {
     record::Run made = run("a");
     made.cases = {test::sample_case(test::sample_gemm("cublaslt", "bf16", 1e-3), 1)};
     made.cases.front().place = {.kind = "cuda", .uuid = "GPU-1"};
     made.cases.front().evidence.ranks = 8;
     made.cases.front().settings = {{"path", std::string{"nvlink"}}};
+    made.campaign = std::string{"2026 Q1"};
+    made.tags.push_back({"rack", std::string{"b7"}});
     made.machine.devices = {{.kind = "cuda", .uuid = "GPU-1", .mode = "vgpu", .ecc = false}};
     write("run.json", made);
-    const auto series = all().series.at(0);
+    const auto collection = all();
+    EXPECT_EQ(collection.runs.at(0).campaign, "2026 Q1");
+    EXPECT_EQ(record::text(collection.runs.at(0).tags, "rack"), "b7");
+    const auto& series = collection.series.at(0);
     EXPECT_EQ(series.place, "cuda");
     EXPECT_EQ(series.conditions, record::conditions(made.cases.front(), made.machine));
     EXPECT_EQ(record::text(series.conditions, "ranks"), "8");
@@ -195,16 +181,6 @@ TEST_F(StoreTest, TakesJournalOfRunThatDiedAsPartialRun) {
     EXPECT_EQ(value.replicas.size(), c.replicas.size());
 }
 
-TEST_F(StoreTest, ARunHasItsCampaignAndTags) {
-    record::Run made = run("a");
-    made.campaign = std::string{"2026 Q1"};
-    made.tags.push_back({"rack", std::string{"b7"}});
-    write("run.json", made);
-    const auto collection = all();
-    EXPECT_EQ(collection.runs.at(0).campaign, "2026 Q1");
-    EXPECT_EQ(record::text(collection.runs.at(0).tags, "rack"), "b7");
-}
-
 TEST_F(StoreTest, AMachineGoesByOneIdWhateverWasReadOfIt) {
     auto old = run("a");
     old.machine.id = "old";
@@ -252,13 +228,11 @@ TEST_F(StoreTest, WrongAndSkippedCasesHaveAStatusAndNoFigure) {
         EXPECT_FALSE(seen.value);
         EXPECT_THAT(seen.replicas, IsEmpty());
     }
-}
-
-TEST_F(StoreTest, AFailedCheckIsIncorrectWhateverTheStatusSays) {
-    auto sample = run("a");
-    for (auto& c : sample.cases) c.verification = record::Verification{.detail = "off by one"};
-    write("run.json", sample);
-    for (const auto& seen : all().observations) EXPECT_FALSE(seen.value);
+    auto failed = sample;
+    for (auto& c : failed.cases) c.verification = record::Verification{.detail = "off by one"};
+    write("run.json", failed);
+    for (const auto& seen : all().observations)
+        EXPECT_FALSE(seen.value) << "whatever the status says";
 }
 
 TEST_F(StoreTest, RunsShareSeriesSettingsAndMachines) {
@@ -274,14 +248,9 @@ TEST_F(StoreTest, RunsShareSeriesSettingsAndMachines) {
     EXPECT_EQ(collection.runs[1].core_clock_hz, 1.5e9);
     EXPECT_EQ(collection.observations.size(), 2 * collection.series.size());
     EXPECT_LE(collection.settings.size(), collection.series.size());
-}
-
-TEST_F(StoreTest, AnotherKernelIsAnotherMachineRecord) {
-    auto second = run("b");
     second.machine.kernel = "6.99";
     write("x/run.json", second);
-    write("y/run.json", run("a"));
-    EXPECT_THAT(all().machines, SizeIs(2));
+    EXPECT_THAT(all().machines, SizeIs(2)) << "another state of it";
 }
 
 TEST_F(StoreTest, InputsAreFilesFoldersAndPatternsWithLabels) {
@@ -437,6 +406,31 @@ TEST_F(StoreTest, QuestionsAreEqualAcrossLibrariesOnly) {
     ASSERT_THAT(collection.series, SizeIs(3));
     EXPECT_EQ(collection.series[0].question, collection.series[1].question);
     EXPECT_NE(collection.series[0].question, collection.series[2].question);
+}
+
+TEST_F(StoreTest, AReportTakesTheNewestRunBelowAFolder) {
+    const auto make = [&](const std::string& name, int age_seconds) {
+        const auto path = write(name, "{}");
+        fs::last_write_time(path,
+                            fs::file_time_type::clock::now() - std::chrono::seconds{age_seconds});
+        return path;
+    };
+    EXPECT_THAT(find_input(folder_.string()).error().message, HasSubstr("no run.json"));
+    make("a/1/run.json", 30);
+    const auto newest = make("a/2/run.json", 10);
+    make("b/run.json", 20);
+    const auto other = make("b/newer.json", 0);
+    EXPECT_EQ(find_input(folder_.string())->file, newest);
+    EXPECT_EQ(find_input(other.string())->file, other) << "a file is itself";
+}
+
+TEST_F(StoreTest, ALabelComesBeforeTheFirstEqualsSign) {
+    const auto path = write("x=y/run.json", "{}");
+    EXPECT_EQ(find_input("old=" + path.string())->label, "old");
+    EXPECT_EQ(find_input("old=" + path.string())->file, path);
+    EXPECT_EQ(find_input(path.string())->label, "") << "a path that is there is no label";
+    EXPECT_FALSE(find_input("").has_value());
+    EXPECT_FALSE(find_input("label=").has_value());
 }
 
 TEST(SecondsOf, ReadsWhatTheHarnessWritesAndDates) {

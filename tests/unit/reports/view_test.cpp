@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/language.hpp"
 #include "document/words.hpp"
-#include "report/facts.hpp"
 #include "report/findings.hpp"
 #include "report/report.hpp"
 #include "sample.hpp"
+#include "support/document.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
 
 namespace assay::report {
 namespace {
 
 using record::Status;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using namespace testing;
 
 record::Case& case_named(record::Run& run, const std::string& identity) {
     const auto found = std::ranges::find_if(
@@ -41,17 +33,6 @@ std::string findings_text(const record::Run& run) {
     for (const auto& finding : find_findings(run))
         text += finding.what + "|" + finding.action + "\n";
     return text;
-}
-
-TEST(View, SaysWhatACaseIsInWords) {
-    const auto report = make_report(test::golden_run());
-    const auto& row = row_of(report, fp64);
-    EXPECT_EQ(row.what, "fp64, size 2048, all threads (2)");
-    EXPECT_EQ(row.value, "105 GFLOP/s");
-    EXPECT_EQ(row.share, "94%");
-    EXPECT_EQ(row.interval, "±0.48%");
-    EXPECT_EQ(row.covers, "between 3 processes");
-    EXPECT_EQ(row.settings, "core type SkylakeX");
 }
 
 TEST(View, SaysWhatTheRunKnowsOfItsOccasion) {
@@ -97,16 +78,8 @@ TEST(View, SaysHowTheMachineIsSet) {
                             .transfers_per_second = 4800e6}},
         .storage = {{.name = "nvme0n1", .model = "PM9A3", .transport = "nvme"},
                     {.name = "nvme1n1", .model = "PM9A3", .transport = "nvme"}},
-        .network = {{.name = "mlx5_0:1",
-                     .driver = "mlx5_core",
-                     .firmware = "28.39.1002",
-                     .virtual_functions = 8},
+        .network = {{.name = "mlx5_0:1", .driver = "mlx5_core", .virtual_functions = 8},
                     {.name = "eth0v3", .physical_function = "0000:41:00.0"}},
-        .bonds = {{.name = "bond0",
-                   .mode = "802.3ad",
-                   .members = {"eth0", "eth1"},
-                   .active = {"eth0"},
-                   .bytes_per_second = 3.125e9}},
         .kernel_options = {"mitigations=off", "isolcpus=2-7"}};
     run.hosts = {{.name = "node1", .machine = run.machine}};
     const auto report = make_report(run);
@@ -120,9 +93,8 @@ TEST(View, SaysHowTheMachineIsSet) {
     EXPECT_EQ(text("Power limits"), "package-0 long_term 350 W");
     EXPECT_EQ(text("Memory modules"), "16 x 64 GiB DDR5 4800 MT/s");
     EXPECT_EQ(text("Disks"), "2 x PM9A3 nvme");
-    EXPECT_EQ(text("Network"), "mlx5_0:1 mlx5_core 28.39.1002 8 virtual functions and "
+    EXPECT_EQ(text("Network"), "mlx5_0:1 mlx5_core 8 virtual functions and "
                                "eth0v3 a virtual function of 0000:41:00.0");
-    EXPECT_EQ(text("Bonds"), "bond0 802.3ad: 1 of 2 members active 3.12 GB/s");
     EXPECT_EQ(text("Kernel options"), "mitigations=off isolcpus=2-7");
     const auto hosts = std::ranges::find(report.run, "Hosts", &Fact::key);
     ASSERT_NE(hosts, report.run.end());
@@ -139,13 +111,13 @@ TEST(View, SaysWhyThereIsNoEnergyOfTheHost) {
     EXPECT_EQ(text("Processor energy"), "");
     run.machine.platform.energy_unread = "no_counter";
     EXPECT_EQ(text("Processor energy"), "no counter (RAPL)");
-    use_language(Language::zh);
-    EXPECT_EQ(text("Processor energy"), "无能耗计数器");
-    use_language(Language::en);
     run.machine.platform.energy_unread = "not_permitted";
     EXPECT_EQ(text("Processor energy"), "readable by root only (RAPL)");
     run.machine.platform.energy_unread = "of another version";
     EXPECT_EQ(text("Processor energy"), "");
+    run.machine.platform.energy_unread = "no_counter";
+    const test::Speaking chinese{Language::zh};
+    EXPECT_EQ(text("Processor energy"), "无能耗计数器");
 }
 
 TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
@@ -174,14 +146,6 @@ TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
     EXPECT_EQ(devices->text, "8 x NVIDIA H200 (140 GiB)");
 }
 
-TEST(View, SectionsFollowTheRun) {
-    const auto report = make_report(test::golden_run());
-    std::vector<std::string> families;
-    for (const auto& section : report.sections) families.push_back(section.family);
-    EXPECT_THAT(families,
-                testing::ElementsAre("gemm", "memory", "peak", "collective", "fft", "latency"));
-}
-
 TEST(View, AWrongResultHasNoFigure) {
     auto run = test::golden_run();
     for (const auto status : {Status::incorrect, Status::ok}) { // whatever its status claims
@@ -198,14 +162,6 @@ TEST(View, AWrongResultHasNoFigure) {
         EXPECT_THAT(row.figures, IsEmpty());
         EXPECT_THAT(row.strips, IsEmpty());
     }
-}
-
-TEST(View, CasesWithoutAFigureAreListedWithTheirReason) {
-    const auto report = make_report(test::golden_run());
-    ASSERT_EQ(report.missing.size(), 2U);
-    EXPECT_EQ(report.missing[0].status, Status::skipped);
-    EXPECT_EQ(report.missing[0].reason, "one rank has nobody to talk to");
-    EXPECT_EQ(report.missing[1].status, Status::crashed);
 }
 
 TEST(View, TellsWhatAnIntervalCovers) {
@@ -293,9 +249,8 @@ TEST(Findings, CountersOfErrorsThatRose) {
     EXPECT_EQ(found[1].severity, Severity::caution);
     EXPECT_THAT(found[1].what, HasSubstr("edac mc0 ce_count +2"));
     EXPECT_EQ(found[2].severity, Severity::note);
-    use_language(Language::zh);
+    const test::Speaking chinese{Language::zh};
     EXPECT_EQ(find_findings(run)[0].what, "运行期间错误计数增加：driver 0000:1b:00.0 xid_79 +1。");
-    use_language(Language::en);
 }
 
 TEST(Findings, AFewPercentAboveAPeakOrWithinItsIntervalAreNone) {
@@ -306,7 +261,7 @@ TEST(Findings, AFewPercentAboveAPeakOrWithinItsIntervalAreNone) {
     const auto above = [&](double share, double half_width) {
         case_named(run, onednn).ceiling.value = value / share;
         peak.metrics.front().high = value / share * (1 + half_width);
-        return testing::Matches(HasSubstr("above the bound"))(findings_text(run));
+        return Matches(HasSubstr("above the bound"))(findings_text(run));
     };
     EXPECT_FALSE(above(1.02, 0.001));
     EXPECT_TRUE(above(1.06, 0.001));
@@ -346,45 +301,25 @@ record::Busy busy() {
 
 TEST(Cause, IsOneLine) {
     auto seen = busy();
-    EXPECT_EQ(busy_in_words(seen),
-              "The machine was busy: chromium, cc1plus used up to 21% of the CPU; 12 of 23 values "
-              "were measured again, 2 stay disturbed.");
-    use_language(Language::zh);
-    EXPECT_EQ(busy_in_words(seen), "机器繁忙：CPU 被占用，最多 21%（chromium，cc1plus）；23 "
-                                   "个结果中有 12 个重新测量，2 个仍受干扰。");
-    use_language(Language::en);
+    EXPECT_THAT(busy_in_words(seen),
+                AllOf(HasSubstr("chromium, cc1plus used up to 21%"),
+                      HasSubstr("12 of 23 values were measured again, 2 stay disturbed.")));
+    {
+        const test::Speaking chinese{Language::zh};
+        EXPECT_THAT(busy_in_words(seen), HasSubstr("23 个结果中有 12 个重新测量，2 个仍受干扰"));
+    }
     seen.disturbed = 0;
     seen.programs.clear();
-    EXPECT_EQ(
-        busy_in_words(seen),
-        "The machine was busy: other programs used up to 21% of the CPU; 12 of 23 values were "
-        "measured again, none stays disturbed.");
+    EXPECT_THAT(busy_in_words(seen),
+                AllOf(HasSubstr("other programs used up to 21%"), HasSubstr("none stays")));
     seen.measured_again = 0;
     seen.cause = record::DisturbanceCode::steal;
-    EXPECT_EQ(busy_in_words(seen), "The host is shared with others: the hypervisor took the CPU "
-                                   "time, in 14 of 81 windows.");
+    EXPECT_THAT(busy_in_words(seen), HasSubstr("the hypervisor took the CPU time, in 14 of 81"));
     seen.disturbed = 1;
     seen.cause = record::DisturbanceCode::neighbours;
-    EXPECT_EQ(busy_in_words(seen), "The host is shared with others: neighbours used the memory; 1 "
-                                   "of 23 values stays disturbed.");
+    EXPECT_THAT(busy_in_words(seen), HasSubstr("neighbours used the memory; 1 of 23 values"));
     seen.cause.reset();
     EXPECT_EQ(busy_in_words(seen), "");
-}
-
-TEST(Cause, ComesFirstAndCasesToLookAtFollow) {
-    auto run = test::golden_run();
-    auto& c = case_named(run, fp64);
-    c.status = Status::disturbed;
-    c.spread = record::Spread{.replicas = 2};
-    c.replicas.front().telemetry.disturbed_by = {
-        {.code = record::DisturbanceCode::foreign_cpu,
-         .values = {{"share", 0.6}, {"programs", std::string{"make"}}}}};
-    const auto report = make_report(run);
-    EXPECT_THAT(report.cause,
-                testing::StartsWith("The machine was busy: make used up to 60% of the CPU; 1 of"));
-    EXPECT_THAT(findings_text(run), HasSubstr(std::string{"1 value stays disturbed"}));
-    // Said by the first line.
-    EXPECT_THAT(findings_text(run), Not(HasSubstr("Other programs used up to")));
 }
 
 TEST(View, ARowNamesBothLevels) {
@@ -403,22 +338,6 @@ TEST(View, ARowNamesBothLevels) {
     EXPECT_THAT(row_of(make_report(run), fp64).notes, Not(Contains(HasSubstr("mean over all"))));
 }
 
-TEST(View, WhatDoesNotApplySaysSoOnce) {
-    record::Case c;
-    c.status = Status::skipped;
-    c.reason_code = record::ReasonCode::not_applicable;
-    c.reason = "not applicable: needs avx512_bf16";
-    c.reason_values = {{"message", c.reason}};
-    EXPECT_EQ(reason_in_words(c), "needs avx512_bf16");
-    c.reason = "replica 1 of 3: " + c.reason;
-    EXPECT_EQ(reason_in_words(c), "needs avx512_bf16");
-    use_language(Language::zh);
-    EXPECT_EQ(reason_in_words(c), "需要 avx512_bf16");
-    use_language(Language::en);
-    c.reason_code = record::ReasonCode::none; // an older file: the sentence is all there is
-    EXPECT_EQ(reason_in_words(c), c.reason);
-}
-
 TEST(View, SmtIsNotTheKernelsWord) {
     record::Machine machine;
     machine.platform.smt = "notsupported";
@@ -435,18 +354,6 @@ TEST(Findings, ASentenceOfManyCasesIsSaidOnce) {
         std::ranges::count_if(find_findings(run),
                               [](const auto& finding) { return finding.what == "The same."; }),
         1);
-}
-
-TEST(Summary, HasFiveLines) {
-    const auto report = make_report(test::golden_run());
-    ASSERT_EQ(report.summary.size(), 5U);
-    EXPECT_THAT(report.summary[0].text, HasSubstr("Memory bandwidth 45.1 GB/s"));
-    EXPECT_THAT(report.summary[1].text, HasSubstr("wrong result"));
-    EXPECT_THAT(
-        report.summary[2].text,
-        HasSubstr("36 cases: 32 ok, 1 unstable, 1 incorrect, 1 not applicable and 1 crashed"));
-    EXPECT_THAT(report.summary[3].text, HasSubstr("nobody to talk to"));
-    EXPECT_THAT(report.summary[4].text, HasSubstr("14%"));
 }
 
 TEST(Summary, OfAnEmptyRunSaysSo) {

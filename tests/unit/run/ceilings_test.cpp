@@ -3,7 +3,6 @@
 #include "support/catalogue_maker.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
@@ -13,9 +12,7 @@ namespace {
 using namespace assay;
 using namespace assay::harness;
 using harness::made::catalogue;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using namespace testing;
 
 record::Case measured(std::string benchmark, std::string library, record::NamedList parameters,
                       double value, std::string unit = "FLOP/s") {
@@ -34,139 +31,127 @@ record::NamedList values(std::string precision, std::string threads) {
     return {{"precision", std::move(precision)}, {"threads", std::move(threads)}};
 }
 
-record::Run run_of(std::vector<record::Case> cases) {
+/// As with the ceilings of this catalogue.
+std::vector<record::Case> judged(std::vector<record::Case> cases,
+                                 const Catalogue& all = catalogue()) {
     record::Run run;
     run.cases = std::move(cases);
-    return run;
+    assign_ceilings(run, all);
+    return run.cases;
+}
+
+/// gemm.square is held against these.
+Catalogue held_against(const char* ceilings) {
+    auto all = catalogue();
+    for (auto& module : all.modules)
+        for (auto& benchmark : module.benchmarks)
+            if (benchmark.id == "gemm.square") benchmark.ceiling = ceilings;
+    return all;
+}
+
+record::Case copy() {
+    auto c = measured("memory.copy", "host", {}, 10, "B/s");
+    c.headline = c.metrics.front().name = "bandwidth";
+    return c;
 }
 
 TEST(Ceilings, TheBestOfTheSameParametersCounts) {
-    auto run = run_of({measured("peak.fma", "host", values("fp64", "one"), 50),
-                       measured("peak.fma", "host", values("fp64", "all"), 90),
-                       measured("peak.fma", "host", values("fp64", "all"), 100),
-                       measured("peak.fma", "host", values("fp32", "all"), 200),
-                       measured("gemm.square", "openblas", values("fp64", "all"), 80)});
-    assign_ceilings(run, catalogue());
-    const auto& judged = run.cases.back();
-    EXPECT_EQ(judged.ceiling.kind, record::CeilingKind::measured);
-    EXPECT_EQ(judged.ceiling.value, 100);
-    EXPECT_THAT(judged.ceiling.source, HasSubstr("peak.fma[host] precision=fp64 threads=all"));
-    EXPECT_THAT(judged.warnings, IsEmpty());
+    const auto cases = judged({measured("peak.fma", "host", values("fp64", "one"), 50),
+                               measured("peak.fma", "host", values("fp64", "all"), 90),
+                               measured("peak.fma", "host", values("fp64", "all"), 100),
+                               measured("peak.fma", "host", values("fp32", "all"), 200),
+                               measured("gemm.square", "openblas", values("fp64", "all"), 80)});
+    const auto& product = cases.back();
+    EXPECT_EQ(product.ceiling.kind, record::CeilingKind::measured);
+    EXPECT_EQ(product.ceiling.value, 100);
+    EXPECT_THAT(product.ceiling.source, HasSubstr("peak.fma[host] precision=fp64 threads=all"));
+    EXPECT_THAT(product.warnings, IsEmpty());
 }
 
 TEST(Ceilings, WithoutOneTheReasonIsSaid) {
-    auto run = run_of({measured("peak.fma", "host", values("fp64", "all"), 90),
-                       measured("gemm.square", "onednn", values("bf16", "all"), 80),
-                       measured("memory.copy", "host", {}, 10, "B/s")});
-    assign_ceilings(run, catalogue());
-    EXPECT_EQ(run.cases[1].ceiling.kind, record::CeilingKind::none);
-    EXPECT_FALSE(run.cases[1].ceiling.value);
-    EXPECT_THAT(run.cases[1].ceiling.source, HasSubstr("precision=bf16 threads=all"));
-    EXPECT_EQ(run.cases[2].ceiling.source, "none is known");
+    auto cases = judged({measured("peak.fma", "host", values("fp64", "all"), 90),
+                         measured("gemm.square", "onednn", values("bf16", "all"), 80),
+                         measured("memory.copy", "host", {}, 10, "B/s")});
+    EXPECT_EQ(cases[1].ceiling.kind, record::CeilingKind::none);
+    EXPECT_FALSE(cases[1].ceiling.value);
+    EXPECT_THAT(cases[1].ceiling.source, HasSubstr("precision=bf16 threads=all"));
+    EXPECT_EQ(cases[2].ceiling.source, "none is known");
 
-    run = run_of({measured("gemm.square", "openblas", values("fp64", "all"), 80)});
-    assign_ceilings(run, catalogue());
-    EXPECT_EQ(run.cases[0].ceiling.source, "peak.fma was not measured in this run");
+    cases = judged({measured("gemm.square", "openblas", values("fp64", "all"), 80)});
+    EXPECT_EQ(cases[0].ceiling.source, "peak.fma was not measured in this run");
 }
 
 TEST(Ceilings, AnIncorrectCeilingOrAnotherUnitIsNone) {
     auto wrong = measured("peak.fma", "host", values("fp32", "all"), 500);
     wrong.status = record::Status::incorrect;
-    auto run = run_of({wrong, measured("peak.fma", "host", values("fp32", "all"), 300, "OP/s"),
-                       measured("gemm.square", "onednn", values("fp32", "all"), 80)});
-    assign_ceilings(run, catalogue());
-    EXPECT_EQ(run.cases[2].ceiling.kind, record::CeilingKind::none);
-    EXPECT_FALSE(run.cases[2].ceiling.value);
+    const auto cases =
+        judged({wrong, measured("peak.fma", "host", values("fp32", "all"), 300, "OP/s"),
+                measured("gemm.square", "onednn", values("fp32", "all"), 80)});
+    EXPECT_EQ(cases[2].ceiling.kind, record::CeilingKind::none);
+    EXPECT_FALSE(cases[2].ceiling.value);
 }
 
 TEST(Ceilings, ABandwidthBoundsARateByTheWorkPerByte) {
-    auto all = catalogue();
-    for (auto& module : all.modules)
-        for (auto& benchmark : module.benchmarks)
-            if (benchmark.id == "gemm.square") benchmark.ceiling = "memory.copy";
-    auto stream = measured("memory.copy", "host", {}, 10, "B/s");
-    stream.headline = stream.metrics.front().name = "bandwidth";
-    auto judged = measured("gemm.square", "openblas", values("fp64", "all"), 6);
-    auto run = run_of({stream, judged});
-    assign_ceilings(run, all);
-    EXPECT_FALSE(run.cases[1].ceiling.value) << "it does not say how many bytes it moves";
-    judged.work = {{"flops", 6.0}, {"bytes", 3.0}};
-    judged.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = 3});
-    run = run_of({stream, judged});
-    assign_ceilings(run, all);
-    EXPECT_EQ(run.cases[1].ceiling.value, 20);
-    EXPECT_EQ(run.cases[1].ceiling.kind, record::CeilingKind::measured);
-    EXPECT_THAT(run.cases[1].ceiling.source,
-                HasSubstr("memory.copy[host], times the work per byte"));
+    const auto all = held_against("memory.copy");
+    auto product = measured("gemm.square", "openblas", values("fp64", "all"), 6);
+    auto cases = judged({copy(), product}, all);
+    EXPECT_FALSE(cases[1].ceiling.value) << "it does not say how many bytes it moves";
+    product.work = {{"flops", 6.0}, {"bytes", 3.0}};
+    product.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = 3});
+    cases = judged({copy(), product}, all);
+    EXPECT_EQ(cases[1].ceiling.value, 20);
+    EXPECT_EQ(cases[1].ceiling.kind, record::CeilingKind::measured);
+    EXPECT_THAT(cases[1].ceiling.source, HasSubstr("memory.copy[host], times the work per byte"));
 }
 
 TEST(Ceilings, OfArithmeticAndMemoryTheLowerBoundCounts) {
-    auto all = catalogue();
-    for (auto& module : all.modules)
-        for (auto& benchmark : module.benchmarks)
-            if (benchmark.id == "gemm.square") benchmark.ceiling = "peak.fma memory.copy";
-    auto stream = measured("memory.copy", "host", {}, 10, "B/s");
-    stream.headline = stream.metrics.front().name = "bandwidth";
-    auto judged = measured("gemm.square", "openblas", values("fp64", "all"), 6);
-    judged.work = {{"flops", 6.0}, {"bytes", 3.0}}; // memory allows 20
-    judged.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = 3});
+    const auto all = held_against("peak.fma memory.copy");
+    auto product = measured("gemm.square", "openblas", values("fp64", "all"), 6);
+    product.work = {{"flops", 6.0}, {"bytes", 3.0}}; // memory allows 20
+    product.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = 3});
     for (const double peak : {15.0, 40.0}) {
-        auto run = run_of({measured("peak.fma", "host", values("fp64", "all"), peak), stream,
-                           measured("peak.fma", "host", values("fp64", "all"), 9), judged});
-        assign_ceilings(run, all);
-        EXPECT_EQ(run.cases.back().ceiling.value, peak < 20 ? peak : 20);
-        EXPECT_THAT(run.cases.back().ceiling.source,
-                    HasSubstr(peak < 20 ? "peak.fma" : "memory.copy"));
+        auto cases = judged({measured("peak.fma", "host", values("fp64", "all"), peak), copy(),
+                             measured("peak.fma", "host", values("fp64", "all"), 9), product},
+                            all);
+        EXPECT_EQ(cases.back().ceiling.value, peak < 20 ? peak : 20);
+        EXPECT_THAT(cases.back().ceiling.source, HasSubstr(peak < 20 ? "peak.fma" : "memory.copy"));
     }
 }
 
 TEST(Ceilings, ARateBoundsABandwidthByTheBytesPerFlopAndMayNameItsPrecision) {
-    auto all = catalogue();
-    for (auto& module : all.modules)
-        for (auto& benchmark : module.benchmarks)
-            if (benchmark.id == "gemm.square")
-                benchmark.ceiling = "memory.copy peak.fma:precision=fp32";
-    auto stream = measured("memory.copy", "host", {}, 10, "B/s");
-    stream.headline = stream.metrics.front().name = "bandwidth";
-    auto judged = measured("gemm.square", "openblas", values("bf16", "all"), 6, "B/s");
-    judged.headline = judged.metrics.front().name = "bandwidth";
-    judged.work = {{"flops", 16.0}, {"bytes", 2.0}};
-    judged.metrics.push_back({.name = "flop_rate", .unit = "FLOP/s", .value = 48});
+    const auto all = held_against("memory.copy peak.fma:precision=fp32");
+    auto product = measured("gemm.square", "openblas", values("bf16", "all"), 6, "B/s");
+    product.headline = product.metrics.front().name = "bandwidth";
+    product.work = {{"flops", 16.0}, {"bytes", 2.0}};
+    product.metrics.push_back({.name = "flop_rate", .unit = "FLOP/s", .value = 48});
     for (const double peak : {64.0, 120.0}) { // of which 8 FLOP for each byte allow 8 and 15
-        auto run = run_of({measured("peak.fma", "host", values("fp32", "all"), peak),
-                           measured("peak.fma", "host", values("fp64", "all"), 1), stream,
-                           measured("peak.fma", "host", values("bf16", "all"), 2), judged});
-        assign_ceilings(run, all);
-        EXPECT_EQ(run.cases.back().ceiling.value, peak < 80 ? 8 : 10);
-        EXPECT_THAT(run.cases.back().ceiling.source,
+        auto cases = judged({measured("peak.fma", "host", values("fp32", "all"), peak),
+                             measured("peak.fma", "host", values("fp64", "all"), 1), copy(),
+                             measured("peak.fma", "host", values("bf16", "all"), 2), product},
+                            all);
+        EXPECT_EQ(cases.back().ceiling.value, peak < 80 ? 8 : 10);
+        EXPECT_THAT(cases.back().ceiling.source,
                     HasSubstr(peak < 80 ? "times the bytes per FLOP" : "memory.copy[host]"));
     }
-}
-
-TEST(Ceilings, AboveItsCeilingIsAWarningAboutTheCeiling) {
-    auto run = run_of({measured("peak.fma", "host", values("fp64", "all"), 100),
-                       measured("gemm.square", "openblas", values("fp64", "all"), 103)});
-    assign_ceilings(run, catalogue());
-    EXPECT_THAT(run.cases[1].warnings, ElementsAre(HasSubstr("103.0% of its ceiling")));
 }
 
 TEST(Ceilings, ADisturbedOneIsNone) {
     auto peak = measured("peak.fma", "host", values("fp64", "all"), 60);
     peak.status = record::Status::disturbed;
-    auto run = run_of({peak, measured("gemm.square", "openblas", values("fp64", "all"), 90)});
-    assign_ceilings(run, catalogue());
-    EXPECT_FALSE(run.cases[1].ceiling.value);
-    EXPECT_EQ(run.cases[1].ceiling.source, "peak.fma was disturbed in this run");
+    const auto cases =
+        judged({peak, measured("gemm.square", "openblas", values("fp64", "all"), 90)});
+    EXPECT_FALSE(cases[1].ceiling.value);
+    EXPECT_EQ(cases[1].ceiling.source, "peak.fma was disturbed in this run");
 }
 
 TEST(Ceilings, WithASpreadOnlyMoreThan103PercentIsAWarning) {
     const auto warnings = [](double low, double value) {
-        auto judged = measured("gemm.square", "openblas", values("fp64", "all"), value);
-        judged.spread = record::Spread{.replicas = 5};
-        judged.metrics.front().low = low;
-        auto run = run_of({measured("peak.fma", "host", values("fp64", "all"), 100), judged});
-        assign_ceilings(run, catalogue());
-        return run.cases[1].warnings;
+        auto product = measured("gemm.square", "openblas", values("fp64", "all"), value);
+        product.spread = record::Spread{.replicas = 5};
+        product.metrics.front().low = low;
+        const auto cases =
+            judged({measured("peak.fma", "host", values("fp64", "all"), 100), product});
+        return cases[1].warnings;
     };
     EXPECT_THAT(warnings(101, 102), IsEmpty());
     EXPECT_THAT(warnings(102, 106), IsEmpty()) << "its interval reaches down to 102%";
@@ -174,23 +159,21 @@ TEST(Ceilings, WithASpreadOnlyMoreThan103PercentIsAWarning) {
 }
 
 TEST(Ceilings, OfSeveralTheOneWithTheSameUnitAndPrecisionCounts) {
-    auto all = catalogue();
-    for (auto& module : all.modules)
-        for (auto& benchmark : module.benchmarks)
-            if (benchmark.id == "gemm.square") benchmark.ceiling = "peak.fma peak.dot";
-    auto run = run_of({measured("peak.fma", "host", values("fp32", "all"), 200),
-                       measured("peak.dot", "host", values("bf16", "all"), 400),
-                       measured("peak.dot", "host", values("int8", "all"), 800, "OP/s"),
-                       measured("gemm.square", "onednn", values("fp32", "all"), 150),
-                       measured("gemm.square", "onednn", values("bf16", "all"), 300),
-                       measured("gemm.square", "onednn", values("int8", "all"), 600, "OP/s"),
-                       measured("gemm.square", "onednn", values("int8", "one"), 600, "OP/s")});
-    assign_ceilings(run, all);
-    EXPECT_EQ(run.cases[3].ceiling.value, 200);
-    EXPECT_EQ(run.cases[4].ceiling.value, 400);
-    EXPECT_EQ(run.cases[5].ceiling.value, 800);
-    EXPECT_FALSE(run.cases[6].ceiling.value);
-    EXPECT_THAT(run.cases[6].ceiling.source, HasSubstr("peak.fma or peak.dot was not measured"));
+    const auto all = held_against("peak.fma peak.dot");
+    const auto cases =
+        judged({measured("peak.fma", "host", values("fp32", "all"), 200),
+                measured("peak.dot", "host", values("bf16", "all"), 400),
+                measured("peak.dot", "host", values("int8", "all"), 800, "OP/s"),
+                measured("gemm.square", "onednn", values("fp32", "all"), 150),
+                measured("gemm.square", "onednn", values("bf16", "all"), 300),
+                measured("gemm.square", "onednn", values("int8", "all"), 600, "OP/s"),
+                measured("gemm.square", "onednn", values("int8", "one"), 600, "OP/s")},
+               all);
+    EXPECT_EQ(cases[3].ceiling.value, 200);
+    EXPECT_EQ(cases[4].ceiling.value, 400);
+    EXPECT_EQ(cases[5].ceiling.value, 800);
+    EXPECT_FALSE(cases[6].ceiling.value);
+    EXPECT_THAT(cases[6].ceiling.source, HasSubstr("peak.fma or peak.dot was not measured"));
 }
 
 TEST(Ceilings, ABenchmarkThatIsItsOwnCeilingIsHeldAgainstItsBestChoice) {
@@ -207,10 +190,10 @@ TEST(Ceilings, ABenchmarkThatIsItsOwnCeilingIsHeldAgainstItsBestChoice) {
                         {{"kernel", std::string{kernel}}, {"threads", std::string{threads}}}, value,
                         "B/s");
     };
-    auto run = run_of({at("copy", "one", 10), at("triad", "one", 8), at("triad", "all", 20)});
-    assign_ceilings(run, all);
-    EXPECT_EQ(run.cases[1].ceiling.value, 10);
-    EXPECT_FALSE(run.cases[2].ceiling.value) << "not 100% of itself";
+    auto cases =
+        judged({at("copy", "one", 10), at("triad", "one", 8), at("triad", "all", 20)}, all);
+    EXPECT_EQ(cases[1].ceiling.value, 10);
+    EXPECT_FALSE(cases[2].ceiling.value) << "not 100% of itself";
 }
 
 } // namespace

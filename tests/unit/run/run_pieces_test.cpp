@@ -5,24 +5,32 @@
 #include "record/convert.hpp"
 #include "run/active_run.hpp"
 #include "run/forecast.hpp"
+#include "run/redaction.hpp"
 #include "run/run_folder.hpp"
 #include "run/tuning.hpp"
+#include "support/results.hpp"
+#include "support/sample_run.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <optional>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
+namespace assay::harness {
 namespace {
 
-using namespace assay;
-using namespace assay::harness;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using namespace testing;
+namespace fs = std::filesystem;
 
 // --- tuning ---------------------------------------------------------------------------------------
 
@@ -39,8 +47,14 @@ struct FakeProbe {
 
 const std::vector<Tuning> three{{"CORE", "a", ""}, {"CORE", "b", ""}, {"CORE", "c", ""}};
 
+/// Of three that are timed by this table.
+TuningChoice chosen(std::map<std::string, double> seconds, const std::vector<Unset>& unset = {}) {
+    FakeProbe probe{.seconds = std::move(seconds)};
+    return choose_tuning(three, std::ref(probe), unset);
+}
+
 TEST(Tuning, TheFastestWinsAndIsTriedThereAndBack) {
-    FakeProbe probe{.seconds = {{"", 2.0}, {"a", 1.5}, {"b", 1.0}}, .asked = {}};
+    FakeProbe probe{.seconds = {{"", 2.0}, {"a", 1.5}, {"b", 1.0}}};
     const auto choice = choose_tuning(three, std::ref(probe));
     EXPECT_THAT(choice.variables, ElementsAre(record::Named{"CORE", std::string{"b"}}));
     EXPECT_THAT(probe.asked, ElementsAre("", "a", "b", "c", "b", ""));
@@ -48,26 +62,21 @@ TEST(Tuning, TheFastestWinsAndIsTriedThereAndBack) {
                                              record::Named{"tuning.default_seconds", 2.0},
                                              record::Named{"tuning.best_seconds", 1.0}));
     EXPECT_THAT(choice.warnings,
-                ElementsAre(::testing::AllOf(HasSubstr("100% more time"), HasSubstr("CORE=b"))));
+                ElementsAre(AllOf(HasSubstr("100% more time"), HasSubstr("CORE=b"))));
 }
 
-TEST(Tuning, ASmallWinChangesNothing) {
-    FakeProbe probe{.seconds = {{"", 1.01}, {"a", 1.0}}, .asked = {}};
-    const auto choice = choose_tuning(three, std::ref(probe));
-    EXPECT_THAT(choice.variables, IsEmpty());
-    EXPECT_THAT(choice.warnings, IsEmpty());
-    EXPECT_EQ(record::to_string(choice.settings.at(0).value), "default");
-}
-
-TEST(Tuning, AWinBelowFivePercentIsTakenWithoutAWord) {
-    FakeProbe probe{.seconds = {{"", 1.04}, {"a", 1.0}}, .asked = {}};
-    const auto choice = choose_tuning(three, std::ref(probe));
-    EXPECT_EQ(choice.variables.size(), 1U);
-    EXPECT_THAT(choice.warnings, IsEmpty());
+TEST(Tuning, ASmallWinIsNotTakenAndOneBelowFivePercentWithoutAWord) {
+    const auto same = chosen({{"", 1.01}, {"a", 1.0}});
+    EXPECT_THAT(same.variables, IsEmpty());
+    EXPECT_THAT(same.warnings, IsEmpty());
+    EXPECT_EQ(record::to_string(same.settings.at(0).value), "default");
+    const auto faster = chosen({{"", 1.04}, {"a", 1.0}});
+    EXPECT_EQ(faster.variables.size(), 1U);
+    EXPECT_THAT(faster.warnings, IsEmpty());
 }
 
 TEST(Tuning, WhatCannotBeMeasuredIsNotTriedFurther) {
-    FakeProbe probe{.seconds = {{"a", 1.0}}, .asked = {}};
+    FakeProbe probe{.seconds = {{"a", 1.0}}};
     const auto choice = choose_tuning(three, std::ref(probe));
     EXPECT_THAT(probe.asked, ElementsAre(""));
     EXPECT_THAT(choice.settings, IsEmpty());
@@ -88,25 +97,12 @@ TEST(Tuning, OneDisturbedProbeDoesNotDecide) {
     EXPECT_THAT(lucky.variables, IsEmpty());
 }
 
-TEST(Tuning, IsReadBackFromTheRecord) {
-    const Manifest manifest{.tunings = three};
-    FakeProbe probe{.seconds = {{"", 2.0}, {"b", 1.0}}, .asked = {}};
-    const auto choice = choose_tuning(three, std::ref(probe));
-    const auto again = recorded_choice(manifest, choice.settings);
-    ASSERT_TRUE(again);
-    EXPECT_EQ(again->variables, choice.variables);
-    EXPECT_EQ(again->settings, choice.settings);
-    EXPECT_EQ(again->warnings, choice.warnings);
-    EXPECT_FALSE(recorded_choice(manifest, {}));
-}
-
 TEST(Tuning, SaysWhatAnUnsetValueWouldHaveCost) {
     const Manifest manifest{.tunings = three};
     const auto unset = unset_tunings(manifest, {"CORE=a", "OTHER=x"}, {"OTHER=x"});
     ASSERT_EQ(unset.size(), 1U);
     EXPECT_EQ(unset[0].variable + "=" + unset[0].value, "CORE=a");
-    FakeProbe probe{.seconds = {{"", 1.5}, {"a", 4.0}, {"b", 1.0}}, .asked = {}};
-    auto choice = choose_tuning(three, std::ref(probe), unset);
+    auto choice = chosen({{"", 1.5}, {"a", 4.0}, {"b", 1.0}}, unset);
     auto timed = choice;
     warn_of_unset(timed);
     ASSERT_EQ(timed.warnings.size(), 2U);
@@ -114,22 +110,19 @@ TEST(Tuning, SaysWhatAnUnsetValueWouldHaveCost) {
     warn_of_unset(choice, 452e9);
     ASSERT_EQ(choice.warnings.size(), 2U);
     EXPECT_THAT(choice.warnings[1],
-                ::testing::AllOf(HasSubstr("CORE=a was set here"), HasSubstr("--keep-environment"),
-                                 HasSubstr("reached 113 GFLOP/s of 452 GFLOP/s")));
-    EXPECT_EQ(record::text(choice.settings, "tuning.unset_variable"), "CORE");
-    EXPECT_EQ(record::text(choice.settings, "tuning.unset_value"), "a");
-    EXPECT_EQ(record::number(choice.settings, "tuning.unset_seconds"), 4.0);
-    EXPECT_EQ(record::number(choice.settings, "tuning.flops"), 452e9);
-    const auto again = recorded_choice(manifest, choice.settings);
-    ASSERT_TRUE(again);
+                AllOf(HasSubstr("CORE=a was set here"), HasSubstr("--keep-environment"),
+                      HasSubstr("reached 113 GFLOP/s of 452 GFLOP/s")));
+    const auto again = valid(recorded_choice(manifest, choice.settings));
+    EXPECT_EQ(again->variables, choice.variables);
     EXPECT_EQ(again->settings, choice.settings);
     EXPECT_EQ(again->warnings, choice.warnings);
+    EXPECT_FALSE(recorded_choice(manifest, {}));
 }
 
 TEST(Tuning, AnUnsetValueThatCostsNothingOrWasNotTriedIsNoWarning) {
     for (const auto* value : {"b", "unheard of"}) {
-        FakeProbe probe{.seconds = {{"", 1.0}, {"a", 4.0}, {"b", 1.01}}, .asked = {}};
-        auto choice = choose_tuning(three, std::ref(probe), {{.variable = "CORE", .value = value}});
+        auto choice =
+            chosen({{"", 1.0}, {"a", 4.0}, {"b", 1.01}}, {{.variable = "CORE", .value = value}});
         warn_of_unset(choice, 1e9);
         EXPECT_THAT(choice.warnings, IsEmpty()) << value;
     }
@@ -214,30 +207,26 @@ TEST(PathWord, IsOneHarmlessLevel) {
     EXPECT_EQ(path_word("a\nb\x01\xff"), "a-b");
 }
 
-TEST(RunFolders, GoOnUnderAnOlderIdOfTheMachine) {
-    const assay::harness::made::TemporaryFolder folder;
-    const std::vector<PlannedRun> wanted(1);
-    const auto open = [&](const record::Machine& machine, bool resume) {
-        const auto opened =
-            open_run_folders(wanted, {.out = folder.path(), .resume = resume}, machine);
-        EXPECT_TRUE(opened) << opened.error().message;
-        return opened->front().path;
-    };
-    const auto first = open({.id = "old"}, false);
-    const record::Machine now{.id = "new", .identity = {.by = "product_uuid", .aliases = {"old"}}};
-    EXPECT_EQ(open(now, true), first);
-    EXPECT_NE(open({.id = "other"}, true), first);
-    EXPECT_EQ(open(now, false).parent_path().filename(), "new");
-}
+struct RunFolders : ::testing::Test {
+    assay::harness::made::TemporaryFolder folder;
+    const std::vector<PlannedRun> wanted = std::vector<PlannedRun>(1);
 
-TEST(RunFolders, SayWhichPartsWereExchanged) {
-    const assay::harness::made::TemporaryFolder folder;
-    const std::vector<PlannedRun> wanted(1);
-    const auto open = [&](const record::Machine& machine) {
-        auto opened = open_run_folders(wanted, {.out = folder.path()}, machine);
+    RunFolder open(const record::Machine& machine, bool resume = false) const {
+        auto opened = open_run_folders(wanted, {.out = folder.path(), .resume = resume}, machine);
         EXPECT_TRUE(opened) << opened.error().message;
         return std::move(opened->front());
-    };
+    }
+};
+
+TEST_F(RunFolders, GoOnUnderAnOlderIdOfTheMachine) {
+    const auto first = open({.id = "old"}).path;
+    const record::Machine now{.id = "new", .identity = {.by = "product_uuid", .aliases = {"old"}}};
+    EXPECT_EQ(open(now, true).path, first);
+    EXPECT_NE(open({.id = "other"}, true).path, first);
+    EXPECT_EQ(open(now).path.parent_path().filename(), "new");
+}
+
+TEST_F(RunFolders, SayWhichPartsWereExchanged) {
     record::Run run{.machine = {.id = "m", .identity = {.by = "product_uuid"}}};
     run.machine.identity.parts = {{.kind = "board", .where = "", .id = "1"},
                                   {.kind = "device", .where = "0000:1b:00.0", .id = "2"}};
@@ -263,4 +252,186 @@ TEST(IsOpen, WhatIsFinishedOrDecidedIsClosed) {
     EXPECT_FALSE(is_open(skipped, 0));
 }
 
+// --- noise of earlier runs ---------------------------------------------------------------------------
+
+class NoiseHistory : public ::testing::Test {
+protected:
+    NoiseHistory() {
+        manifest_.module = "host";
+        benchmark_.id = "test.memory";
+        benchmark_.headline = "time";
+        benchmark_.noise = Noise::memory;
+        planned_.module = &manifest_;
+        planned_.benchmark = &benchmark_;
+        planned_.parameters = {{"size", std::int64_t{64}}};
+        planned_.spread = record::Spread{
+            .between_replicas = 0.03, .degrees = 6, .replicas = 5, .source = "memory"};
+    }
+
+    /// Five replicas a run that differ by 1%.
+    void add_runs(int count, std::uint32_t version = 1) {
+        std::normal_distribution<double> normal;
+        for (int i = 0; i < count; ++i) {
+            auto c = empty_case(planned_);
+            c.version = version;
+            c.status = record::Status::ok;
+            for (int index = 0; index < 5; ++index) {
+                record::Replica replica{.index = index};
+                replica.status = record::Status::ok;
+                replica.seconds = std::exp(0.01 * normal(random_));
+                replica.calls = 1;
+                c.replicas.push_back(replica);
+            }
+            record::Run run{.id = fmt::format("run{:03}", runs_.size())};
+            run.cases.push_back(std::move(c));
+            runs_.push_back(folder_.path() / run.id);
+            fs::create_directory(runs_.back());
+            ASSERT_TRUE(record::write_run(runs_.back() / "run.json", run));
+        }
+    }
+    std::optional<record::Spread> spread_after() {
+        Plan plan;
+        plan.cases.push_back(planned_);
+        expect_own_noise(plan, runs_, {.virtualization = "none"});
+        return plan.cases.front().spread;
+    }
+
+    harness::made::TemporaryFolder folder_;
+    std::mt19937_64 random_{11};
+    Manifest manifest_;
+    Benchmark benchmark_;
+    PlannedCase planned_;
+    std::vector<fs::path> runs_;
+};
+
+TEST_F(NoiseHistory, IsUsedFromTheTenthRunOn) {
+    add_runs(9);
+    EXPECT_EQ(spread_after(), planned_.spread);
+    add_runs(1);
+    const auto spread = spread_after().value();
+    EXPECT_EQ(spread.source, "history");
+    EXPECT_NEAR(spread.between_replicas, 0.01, 0.004);
+    EXPECT_EQ(spread.replicas, 5);
+    EXPECT_EQ(spread.degrees, 6);
+    EXPECT_GT(spread.limit, 0);
+}
+
+TEST_F(NoiseHistory, AnotherVersionOfTheBenchmarkIsAnotherCase) {
+    add_runs(9);
+    add_runs(3, 2);
+    EXPECT_EQ(spread_after()->source, "memory");
+}
+
+TEST_F(NoiseHistory, RunsThatCannotBeReadAreLeftOut) {
+    add_runs(10);
+    std::ofstream{runs_[4] / "run.json"} << "{";
+    fs::remove_all(runs_[5]);
+    EXPECT_EQ(spread_after()->source, "memory");
+    add_runs(2);
+    EXPECT_EQ(spread_after()->source, "history");
+}
+
+TEST_F(NoiseHistory, ACaseWithoutASpreadHasNone) {
+    add_runs(12);
+    planned_.spread.reset();
+    EXPECT_FALSE(spread_after());
+}
+
+// --- what names nobody -------------------------------------------------------------------------------
+
+// What of a record could name a host, a user or a folder, and what only looks as if.
+
+const Redaction redaction{{.hosts = {"gpu-17.example.org", "gpu-17"},
+                           .users = {"miriam"},
+                           .paths = {"/home/miriam", "/root", "/data/My Runs"},
+                           .kept_variables = {"LD_PRELOAD"}}};
+
+TEST(Redaction, LeavesWhatIsNoSecret) {
+    const std::vector<std::string> words{
+        "",      "Ring", "^openib",   "a / b",  "//",       "/",           "/ok",
+        "1/2/3", "n/a",  "fp16/fp32", "../x/y", "mlx5_0:1", "{0},{1},{2}", "https: no"};
+    const std::vector<std::string> texts{"rc,sm,cuda_copy",
+                                         "505 GFLOP/s",
+                                         "12 B/s, 3.1 1/s, 2 k/s",
+                                         "read/write and I/O",
+                                         "0000:65:00.0",
+                                         "GPU-5d1f0a7e-0000",
+                                         "signal 11 (SIGSEGV)",
+                                         "needs /dev/infiniband/uverbs0",
+                                         "/proc/sys/kernel/perf_event_paranoid is 3",
+                                         "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
+                                         "gpu-171 and xgpu-17 and miriams",
+                                         "memory.stream[host] kernel=triad"};
+    for (const auto& list : {words, texts})
+        for (const auto& text : list) EXPECT_EQ(redaction(text), text);
+}
+
+TEST(Redaction, ReplacesPathsWholly) {
+    for (const std::string path :
+         {"/opt/acme/libtrick.so", "/home/miriam", "/home/miriam/x/y.so", "/root/.cache",
+          "/scratch/project-7/run.json", "/srv/jürgen/daten"}) {
+        EXPECT_THAT(redaction(path), ContainsRegex("^<path:......>$")) << path;
+        EXPECT_EQ(redaction("a " + path + ": gone"), "a " + redaction(path) + ": gone");
+        EXPECT_EQ(redaction("(" + path + ")."), "(" + redaction(path) + ").");
+        EXPECT_EQ(redaction("X=" + path + ":" + path),
+                  "X=" + redaction(path) + ":" + redaction(path));
+        EXPECT_EQ(redaction("-I" + path), "-I" + redaction(path));
+    }
+    EXPECT_NE(redaction("/opt/a/x"), redaction("/opt/a/y"));
+    EXPECT_THAT(redaction("file:///data/My Runs/1/run.json"), Not(HasSubstr("Runs")));
+    EXPECT_THAT(redaction("/usr/lib/of/miriam/x.so"), Not(HasSubstr("miriam")));
+}
+
+TEST(Redaction, ReplacesNamesOfHostsAndUsers) {
+    const auto host = redaction("gpu-17");
+    EXPECT_THAT(host, ContainsRegex("^<host:....>$"));
+    EXPECT_EQ(redaction("[gpu-17:4711] error"), "[" + host + ":4711] error");
+    EXPECT_EQ(redaction("ssh miriam@gpu-17-ib0"), "ssh <user>@" + host + "-ib0");
+    EXPECT_THAT(redaction("gpu-17.example.org"), ContainsRegex("^<host:....>$"));
+    EXPECT_NE(redaction("gpu-17.example.org"), host);
+    const Redaction two{{.hosts = {"gpu-17", "gpu-18"}}};
+    EXPECT_NE(two("gpu-17"), two("gpu-18")) << "as unlike as they were";
+}
+
+TEST(Redaction, DoesItOnce) {
+    const std::string text = "gpu-17: miriam: /opt/acme/x.so: error";
+    EXPECT_EQ(redaction(redaction(text)), redaction(text));
+}
+
+TEST(Redaction, ReachesEveryTextOfACaseButWhatIdentifiesIt) {
+    const std::string secret = "gpu-17 of miriam in /opt/acme/x";
+    auto c = test::sample_run().cases.at(0);
+    c.parameters.push_back({"message", std::string{"/opt/acme/x"}});
+    const auto identity = record::identity(c);
+    c.reason = secret;
+    c.reason_values = {{"last_line", secret}};
+    c.warnings = {secret};
+    c.settings = {{"environment.UCX_TLS", std::string{"rc,sm"}},
+                  {"environment.UCX_LOG_FILE", secret},
+                  {"environment.LD_PRELOAD", std::string{"/opt/acme/x.so"}},
+                  {"threads", std::int64_t{2}}};
+    c.verification->detail = secret;
+    c.ceiling.source = secret;
+    c.evidence.network_rate_source = secret;
+    record::disturb(c.telemetry, record::DisturbanceCode::driver_silent, {{"problem", secret}},
+                    secret);
+    record::disturb(c.telemetry, record::DisturbanceCode::foreign_cpu,
+                    {{"share", 0.2}, {"programs", std::string{"cc1plus, miriam"}}},
+                    "Other programs (cc1plus, miriam) used 20%.");
+    c.replicas[0].reason = secret;
+    c.replicas[0].reason_values = {{"message", secret}};
+    c.replicas[0].telemetry = c.telemetry;
+    redaction.apply(c);
+    EXPECT_EQ(record::identity(c), identity);
+    c.parameters.clear();
+    const auto text = json::to_line(record::to_json(c));
+    EXPECT_THAT(text, Not(HasSubstr("miriam")));
+    EXPECT_THAT(text, Not(HasSubstr("gpu-17")));
+    EXPECT_THAT(text, HasSubstr(R"("environment.UCX_TLS":"rc,sm")"));
+    EXPECT_THAT(text, HasSubstr(R"("environment.LD_PRELOAD":"/opt/acme/x.so")")); // was asked for
+    c.settings.clear();
+    EXPECT_THAT(json::to_line(record::to_json(c)), Not(HasSubstr("acme")));
+}
+
 } // namespace
+} // namespace assay::harness

@@ -3,12 +3,15 @@
 // What the acceptance test promises, by simulation with a fixed seed: see decisions/acceptance.md 0314.
 
 #include "decide/acceptance.hpp"
+#include "stats/ranking.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -113,43 +116,6 @@ TEST(Acceptance, NeedsFiveReplicas) {
     const auto five = acceptance(std::span{nine}.first(5), noise);
     nine[7].log_ratio = 5;
     EXPECT_EQ(acceptance(nine, noise).p_pass, five.p_pass);
-}
-
-TEST(Acceptance, KnowsNothingWithoutNoise) {
-    const std::vector<Margin> equal(5, {.log_ratio = 0.1, .run = 0});
-    EXPECT_EQ(acceptance(equal, {}).p_pass, 0); // no noise seen in five values
-    const std::vector<Margin> one(5, {.log_ratio = 0, .run = 0});
-    EXPECT_GT(acceptance(one, {}).p_pass, 0.01);
-}
-
-TEST(Acceptance, RunsThatDifferAreNotReplicas) {
-    std::vector<Margin> margins;
-    for (std::size_t run = 0; run < 2; ++run)
-        for (int i = 0; i < 5; ++i)
-            margins.push_back({.log_ratio = 0.05 + (0.001 * i), .run = run});
-    AcceptanceNoise noise{.replica = {.variance = 1e-6, .degrees = 6}};
-    EXPECT_LT(acceptance(margins, noise).p_pass, 1e-6);
-    noise.run = {.variance = 0.01, .degrees = 6};
-    const auto found = acceptance(margins, noise);
-    EXPECT_GT(found.p_pass, 0.1);
-    EXPECT_NEAR(found.degrees, 6, 0.1); // of the runs, which decide
-    EXPECT_LT(found.low, found.mean - 0.1);
-    EXPECT_GT(found.high, found.mean + 0.1);
-}
-
-TEST(Acceptance, NeighboursAreWaitedFor) {
-    const AcceptanceNoise noise{.replica = {.variance = 1e-6, .degrees = 6}};
-    std::vector<Margin> margins;
-    for (std::size_t run = 0; run < 3; ++run)
-        for (int i = 0; i < 5; ++i)
-            margins.push_back({.log_ratio = -0.2 - (0.001 * i), .run = run});
-    const std::vector<double> soon{0, 60, 120};
-    EXPECT_EQ(fail_test_on_shared_host(margins, soon, noise).p_fail, 1);
-    const std::vector<double> apart{0, 4000, 8000};
-    EXPECT_LT(fail_test_on_shared_host(margins, apart, noise).p_fail, 1e-9);
-    for (auto& margin : margins)
-        if (margin.run == 1) margin.log_ratio = 0.1; // in one hour it could
-    EXPECT_GT(fail_test_on_shared_host(margins, apart, noise).p_fail, 0.5);
 }
 
 // Against the formulas of the header, with numbers of a table of Student's t where there is one.
@@ -285,14 +251,11 @@ TEST(Acceptance, OnASharedHostEachRunFails) {
 }
 
 TEST(Acceptance, SaysWhatWouldDecide) {
-    std::vector<Margin> margins;
-    for (int i = -2; i <= 2; ++i) margins.push_back({.log_ratio = 0.02 + (0.01 * i), .run = 0});
     const AcceptanceNoise noise{.replica = {.variance = 4e-4, .degrees = 6}};
-    const auto found = acceptance(margins, noise);
+    const auto found = acceptance(five_of_each({0.02}), noise);
     EXPECT_GT(found.p_pass, levels.pass);
     EXPECT_EQ(replicas_to_decide(found, levels.pass), 40U);
-    for (auto& margin : margins) margin.log_ratio -= 0.0199;
-    EXPECT_FALSE(replicas_to_decide(acceptance(margins, noise), levels.pass));
+    EXPECT_FALSE(replicas_to_decide(acceptance(five_of_each({0.0001}), noise), levels.pass));
     // The next look that suffices, never one that was.
     const Acceptance clear{.count = 10, .mean = -0.1, .standard_error = 0.01, .degrees = 9};
     EXPECT_EQ(replicas_to_decide(clear, levels.pass), 20U);
@@ -310,6 +273,117 @@ TEST(Acceptance, SaysWhatWouldDecide) {
         break_it(broken);
         EXPECT_FALSE(replicas_to_decide(broken, levels.pass));
     }
+}
+
+// --- rankings of types -------------------------------------------------------------------------------
+
+// Rankings of types of machines whose truth is known.
+
+/// Machines vary by 3%, and each is measured by three replicas of 2%.
+constexpr double between = 0.03;
+const double measured = std::sqrt(between * between + 0.02 * 0.02 / 3);
+
+class Truth {
+public:
+    explicit Truth(std::uint64_t seed) : random_{seed} {}
+    std::vector<double> machines(double type, std::size_t count) {
+        std::vector<double> logs(count);
+        for (auto& log : logs) log = type + measured * normal_(random_);
+        return logs;
+    }
+    double type(double spread) { return spread * normal_(random_); }
+
+private:
+    std::mt19937_64 random_;
+    std::normal_distribution<double> normal_;
+};
+
+double sure_of_best(const std::vector<std::vector<double>>& types) {
+    const auto spread = pool_spread(types);
+    const auto a = type_score(types[0]);
+    const auto b = type_score(types[1]);
+    const double above = probability_above(a, b, 0, spread);
+    return std::max(above, 1 - above);
+}
+
+TEST(Ranking, EqualOffersAreCalledSureInAtMostOneOfTwentyCases) {
+    for (std::size_t machines = 2; machines <= 10; ++machines) {
+        Truth truth{machines};
+        int called = 0;
+        constexpr int trials = 4000;
+        for (int i = 0; i < trials; ++i)
+            called += sure_of_best({truth.machines(0, machines), truth.machines(0, machines)}) >=
+                      sure_probability;
+        // 5%, and three standard deviations of what 4,000 trials show.
+        EXPECT_LT(called, trials * 0.05 + 3 * std::sqrt(trials * 0.05 * 0.95)) << machines;
+        EXPECT_GT(called, trials * 0.02) << machines; // it is not deaf either
+    }
+}
+
+TEST(Ranking, OfPrintedProbabilitiesOfNineTenthsAsManyAreRight) {
+    Truth truth{7};
+    int printed = 0;
+    int right = 0;
+    while (printed < 2000) {
+        const double a = truth.type(between);
+        const double b = truth.type(between);
+        const std::size_t machines = 2 + static_cast<std::size_t>(printed % 9);
+        const std::vector<std::vector<double>> types{truth.machines(a, machines),
+                                                     truth.machines(b, machines)};
+        const double above =
+            probability_above(type_score(types[0]), type_score(types[1]), 0, pool_spread(types));
+        const double said = std::max(above, 1 - above);
+        if (said < 0.85 || said > 0.95) continue;
+        ++printed;
+        right += (above > 0.5) == (a > b) ? 1 : 0;
+    }
+    EXPECT_GE(right, 2000 * 0.85);
+    EXPECT_LE(right, 2000 * 0.95);
+}
+
+TEST(Ranking, FewerThanOneMachineInTwentyLiesBelowTheFifthPercentile) {
+    for (const std::size_t machines : {2, 3, 10}) {
+        Truth truth{machines};
+        int below = 0;
+        for (int i = 0; i < 4000; ++i) {
+            const std::vector<std::vector<double>> types{truth.machines(0, machines)};
+            below += truth.machines(0, 1)[0] <
+                     percentile_of_next(type_score(types[0]), pool_spread(types));
+        }
+        // Few machines show little of the spread, and the prior makes up for it: 3 to 5%.
+        EXPECT_LT(below, 4000 * 0.05 + 3 * std::sqrt(4000 * 0.05 * 0.95)) << machines;
+        EXPECT_GT(below, 4000 * 0.025) << machines;
+    }
+}
+
+TEST(Ranking, SharesOfDrawsAreTheProbabilityOfTwo) {
+    const std::vector<std::vector<double>> types{{0.1, 0.14}, {0.08, 0.1, 0.06}};
+    const auto spread = pool_spread(types);
+    const std::vector scores{type_score(types[0]), type_score(types[1])};
+    const std::vector<Candidate> candidates{
+        {0, std::numbers::ln10}, {1, std::log(9.8)}, {1, std::log(12.0)}};
+    const auto best = probabilities_best(scores, candidates, spread, 200'000);
+    EXPECT_NEAR(best[0], probability_above(scores[0], scores[1], std::log(10 / 9.8), spread),
+                0.005);
+    EXPECT_EQ(best[2], 0); // the same type for less
+    EXPECT_NEAR(std::accumulate(best.begin(), best.end(), 0.0), 1, 1e-9);
+    EXPECT_EQ(best, probabilities_best(scores, candidates, spread, 200'000)); // seeded
+}
+
+TEST(Ranking, OneMachineATypeHasThePriorAlone) {
+    const std::vector<std::vector<double>> types{{0.2}, {0.1}};
+    const auto spread = pool_spread(types);
+    EXPECT_DOUBLE_EQ(spread.deviation, 0.03);
+    EXPECT_DOUBLE_EQ(spread.degrees, 4);
+    const double expected = 0.2 - 2.131847 * 0.03 * std::numbers::sqrt2; // t of 4 degrees at 5%
+    EXPECT_NEAR(percentile_of_next(type_score(types[0]), spread), expected, 1e-6);
+}
+
+TEST(Ranking, TheSpreadIsPooledOverTypesAndMovedToThePrior) {
+    const std::vector<std::vector<double>> types{{0, 0.02}, {1, 1.04, 1.08}};
+    const auto spread = pool_spread(types);
+    EXPECT_DOUBLE_EQ(spread.degrees, 4 + 1 + 2);
+    EXPECT_NEAR(spread.deviation, std::sqrt((4 * 0.0009 + 0.0002 + 0.0032) / 7), 1e-12);
 }
 
 } // namespace

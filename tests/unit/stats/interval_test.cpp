@@ -2,17 +2,20 @@
 
 #include "series.hpp"
 #include "stats/interval.hpp"
+#include "stats/summary.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace assay::stats {
 namespace {
 
 using List = std::vector<double>;
+using Figure = std::function<double(Values)>;
 
 bool has_none(const Interval& interval) {
     return std::isnan(interval.low) && std::isnan(interval.high);
@@ -27,19 +30,6 @@ TEST(BatchMeans, AgreesWithASecondTool) {
     EXPECT_TRUE(interval.decorrelated);
     EXPECT_EQ(interval.batches, 11U);
     EXPECT_NEAR(interval.relative_half_width(), 1.2140311232694777 / 3.8181818181818183, 1e-10);
-}
-
-TEST(BatchMeans, FollowsShiftAndScale) {
-    for (const double correlation : {0.0, 0.6, 0.95}) {
-        const List series = correlated_series(200, correlation, 7);
-        const Interval plain = batch_means_interval(series);
-        const Interval moved = batch_means_interval(transformed(series, 2e-6, 5e-6));
-        EXPECT_NEAR(moved.mean, 2e-6 * plain.mean + 5e-6, 1e-17);
-        EXPECT_NEAR(moved.low, 2e-6 * plain.low + 5e-6, 1e-15);
-        EXPECT_NEAR(moved.high, 2e-6 * plain.high + 5e-6, 1e-15);
-        EXPECT_EQ(moved.batches, plain.batches);
-        EXPECT_EQ(moved.decorrelated, plain.decorrelated);
-    }
 }
 
 TEST(BatchMeans, HigherConfidenceIsWider) {
@@ -168,27 +158,6 @@ TEST(CombineReplicas, TakesThePooledIntervalWhereItIsWider) {
     EXPECT_NEAR(combined.high, 1.134887235419551, 1e-12);
 }
 
-TEST(CombineReplicas, TimesAndRatesAgree) {
-    std::vector<Estimate> rates;
-    for (const Estimate& time : replicas)
-        rates.push_back({1e9 / time.value, 1e9 / time.high, 1e9 / time.low});
-    const Combined time = combine_replicas(replicas);
-    const Combined rate = combine_replicas(rates);
-    EXPECT_NEAR(rate.value * time.value, 1e9, 1e-3);
-    EXPECT_NEAR(rate.low * time.high, 1e9, 1e-3);
-    EXPECT_NEAR(rate.high * time.low, 1e9, 1e-3);
-}
-
-TEST(CombineReplicas, OrderAndUnitDoNotMatter) {
-    const std::vector<Estimate> turned{replicas.rbegin(), replicas.rend()};
-    std::vector<Estimate> micro;
-    for (const Estimate& time : replicas)
-        micro.push_back({1e-6 * time.value, 1e-6 * time.low, 1e-6 * time.high});
-    const Combined combined = combine_replicas(replicas);
-    EXPECT_NEAR(combine_replicas(turned).high, combined.high, 1e-14);
-    EXPECT_NEAR(combine_replicas(micro).low, 1e-6 * combined.low, 1e-20);
-}
-
 TEST(CombineReplicas, OneReplicaKeepsItsInterval) {
     const Combined combined = combine_replicas(std::vector<Estimate>{{2, 1.5, 2.6}});
     EXPECT_EQ(combined.value, 2);
@@ -255,6 +224,69 @@ TEST(CombineWithZeros, IsTheArithmeticMeanWhereThereIsAZero) {
     EXPECT_DOUBLE_EQ(of({1, 4}).value, 2) << "without one, the geometric mean";
     EXPECT_TRUE(std::isnan(of({0, -1}).value));
     EXPECT_TRUE(std::isnan(of({0, unknown_end}).value));
+}
+
+// --- summaries ---------------------------------------------------------------------------------------
+
+double upper_tail(Values values) { return quantile(values, 0.95); }
+
+TEST(Summary, AgreesWithASecondTool) {
+    EXPECT_DOUBLE_EQ(mean(quoted), 3.8181818181818183);
+    EXPECT_DOUBLE_EQ(variance(quoted), 3.265636363636364);
+    EXPECT_DOUBLE_EQ(median(quoted), 3.1);
+    EXPECT_DOUBLE_EQ(geometric_mean(quoted), 3.5330964464757595);
+    EXPECT_DOUBLE_EQ(min(quoted), 2.2);
+    EXPECT_DOUBLE_EQ(quantile(quoted, 0), 2.2);
+    EXPECT_DOUBLE_EQ(quantile(quoted, 1), 8.4);
+    EXPECT_DOUBLE_EQ(quantile(quoted, 0.05), 2.4);
+    EXPECT_DOUBLE_EQ(quantile(quoted, 0.35), 2.95);
+    EXPECT_DOUBLE_EQ(quantile(quoted, 0.85), 4.95);
+    EXPECT_NEAR(quantile(quoted, 0.95), 7.1, 1e-14);
+    EXPECT_NEAR(lag1_autocorrelation(quoted), -0.3870153008285629, 1e-15);
+}
+
+const Figure figures[] = {
+    mean, variance, median, min, upper_tail, geometric_mean, lag1_autocorrelation};
+
+TEST(Summary, OfNothingIsNothingAndOfOneValueHasNoSpread) {
+    for (const Figure& figure : figures) EXPECT_TRUE(std::isnan(figure({})));
+    const List one{4};
+    for (const Figure& figure : {Figure{mean}, Figure{median}, Figure{upper_tail}})
+        EXPECT_EQ(figure(one), 4);
+    EXPECT_TRUE(std::isnan(variance(one)));
+    EXPECT_TRUE(std::isnan(lag1_autocorrelation(one)));
+}
+
+TEST(Summary, NanSpreads) {
+    for (const List& series : {List{nan, 1, 2}, List{1, nan, 2}, List{1, 2, nan}})
+        for (const Figure& figure : figures) EXPECT_TRUE(std::isnan(figure(series)));
+}
+
+TEST(Summary, InfinitiesStayInOrderStatistics) {
+    const List series{infinity, 1, 2, infinity, infinity};
+    EXPECT_EQ(median(series), infinity);
+    EXPECT_EQ(quantile(series, 0.6), infinity);
+    EXPECT_EQ(min(series), 1);
+    EXPECT_EQ(mean(series), infinity);
+}
+
+TEST(Summary, ZerosAndNegatives) {
+    const List zeros(12, 0.0);
+    EXPECT_EQ(mean(zeros), 0);
+    EXPECT_EQ(variance(zeros), 0);
+    EXPECT_EQ(lag1_autocorrelation(zeros), 0);
+    EXPECT_EQ(geometric_mean(zeros), 0);
+    EXPECT_TRUE(std::isnan(geometric_mean(List{1, -1})));
+}
+
+TEST(Summary, QuantileRefusesWhatIsNoProbability) {
+    for (const double p : {-0.01, 1.01, nan}) EXPECT_TRUE(std::isnan(quantile(quoted, p)));
+}
+
+TEST(Summary, AutocorrelationSeesMemory) {
+    EXPECT_NEAR(lag1_autocorrelation(correlated_series(20000, 0.7, 1)), 0.7, 0.02);
+    EXPECT_NEAR(lag1_autocorrelation(correlated_series(20000, 0, 1)), 0, 0.02);
+    EXPECT_NEAR(lag1_autocorrelation(correlated_series(20000, -0.5, 1)), -0.5, 0.02);
 }
 
 } // namespace

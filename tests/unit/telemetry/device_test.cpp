@@ -1,30 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "amd_table.hpp"
+
+#include "record/layout.hpp"
 #include "scratch.hpp"
 #include "support/fake_nvml.hpp"
+#include "support/results.hpp"
 #include "telemetry/device.hpp"
-#include "telemetry/links.hpp"
+#include "telemetry/errors.hpp"
 #include "telemetry/window.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace assay::telemetry {
 namespace {
 
+using namespace testing;
+using machine::Scratch;
+using record::ErrorCounter;
 using test::FakeNvml;
 using test::h200s;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 /// Nobody samples but the test.
 DeviceOptions by_hand(const FakeNvml& nvml, std::string name = "GPU-0") {
     return {.name = std::move(name), .library = nvml.library(), .period = {}};
+}
+
+/// Begins it, samples once and ends it.
+record::Telemetry sampled(DeviceWindow& window, double seconds = 3) {
+    window.begin();
+    window.sample();
+    record::Telemetry telemetry;
+    window.end(seconds, [](int /*pid*/) { return true; }, telemetry);
+    return telemetry;
 }
 
 /// What a window of that many seconds and samples says. Process 42 is ours.
@@ -45,25 +58,17 @@ TEST(DeviceWindow, WhatHappenedInIt) {
                                    "0 temperature 58,60,61\n0 reasons 1,4,4,4\n"
                                    "0 processes 42\n");
     ASSERT_TRUE(telemetry.device);
-    const record::DeviceTelemetry& device = *telemetry.device;
-    EXPECT_EQ(device.samples, 4);
-    EXPECT_EQ(device.power_watts, 675);
-    EXPECT_EQ(device.power_high_watts, 700);
-    EXPECT_EQ(device.clock_hz, 1.755e9);
-    EXPECT_EQ(device.clock_low_hz, 1.5e9);
-    EXPECT_EQ(device.memory_clock_hz, 3.201e9);
-    EXPECT_EQ(device.temperature_celsius, 61);
-    EXPECT_EQ(device.memory_temperature_celsius, 72);
-    EXPECT_THAT(device.throttles, ElementsAre(record::Throttle{
-                                      .reason = "power_cap", .seconds = 1.5, .share = 0.75}));
-    EXPECT_EQ(device.ecc_corrected, 0);
-    EXPECT_EQ(device.remapping_pending, false);
-    EXPECT_EQ(device.pcie_generation, 5);
-    EXPECT_EQ(device.pcie_width_max, 16);
-    EXPECT_EQ(device.pcie_replays, 0);
-    EXPECT_EQ(device.nvlink_sent_bytes, 2000 * 1024);
-    EXPECT_EQ(device.nvlink_received_bytes, 200 * 1024);
-    EXPECT_EQ(device.other_processes, 0);
+    EXPECT_EQ(
+        json::to_line(json::encode(*telemetry.device)),
+        R"({"samples":4,"power_watts":675.0,"power_high_watts":700.0,"clock_hz":1755000000.0,)"
+        R"("clock_low_hz":1500000000.0,"memory_clock_hz":3201000000.0,)"
+        R"("temperature_celsius":61.0,"memory_temperature_celsius":72.0,)"
+        R"("throttles":[{"reason":"power_cap","seconds":1.5,"share":0.75}],)"
+        R"("ecc_corrected":0,"ecc_uncorrected":0,"remapped_rows_corrected":0,)"
+        R"("remapped_rows_uncorrected":0,"remapping_pending":false,"remapping_failed":false,)"
+        R"("pcie_generation":5,"pcie_width":16,"pcie_generation_max":5,"pcie_width_max":16,)"
+        R"("pcie_replays":0,"nvlink_received_bytes":204800,"nvlink_sent_bytes":2048000,)"
+        R"("other_processes":0})");
     EXPECT_EQ(telemetry.energy_joules, 2500);
     EXPECT_EQ(telemetry.energy_scope, "device");
     // At its limit of power is where a device that works belongs.
@@ -80,12 +85,8 @@ TEST(DeviceWindow, OfAnAmdDeviceIsReadFromTheKernel) {
     DeviceOptions options{
         .name = "GPU-00000000000000ff", .library = "no-such-library.so", .period = {}};
     options.files = scratch.files();
-    auto window = DeviceWindow::open(options);
-    ASSERT_TRUE(window) << window.error().message;
-    window->begin();
-    window->sample();
-    record::Telemetry telemetry;
-    window->end(2.5, [](int /*pid*/) { return true; }, telemetry);
+    auto window = valid(DeviceWindow::open(options));
+    auto telemetry = sampled(*window);
     ASSERT_TRUE(telemetry.device);
     EXPECT_EQ(telemetry.device->power_watts, 612);
     EXPECT_EQ(telemetry.device->clock_hz, 1.95e9);
@@ -115,8 +116,7 @@ TEST(DeviceWindow, OfAnAmdDeviceIsReadFromTheKernel) {
 
 TEST(LinkWindow, CountsEachDevice) {
     const FakeNvml nvml{h200s(3) + "1 field.138.all 5,5\n2 field.138.all 0\n2 field.139.all 9,8\n"};
-    auto links = LinkWindow::open({"GPU-0", "GPU-1", "GPU-2"}, nvml.library());
-    ASSERT_TRUE(links) << links.error().message;
+    auto links = valid(LinkWindow::open({"GPU-0", "GPU-1", "GPU-2"}, nvml.library()));
     EXPECT_THAT(links->end(), IsEmpty()) << "it has not begun";
     links->begin();
     const auto counted = links->end();
@@ -163,47 +163,40 @@ TEST(DeviceWindow, WhatIsSaidHasACodeAndValues) {
     EXPECT_EQ(record::number(said[1].values, "packets"), 2);
 }
 
-TEST(DeviceWindow, ADeviceThatSlowedDownIsSaid) {
-    EXPECT_THAT(watched("0 field.251 0,1250000000\n").disturbances,
-                ElementsAre("The device was throttled for 1.25 s of 2.5 s, because it reached its "
-                            "thermal limit: check its cooling."));
-    EXPECT_THAT(watched("0 field.252 0,100000000\n").disturbances,
-                ElementsAre(HasSubstr("halves the clocks")));
-    EXPECT_THAT(watched("0 field.253 5,700000000\n").disturbances,
-                ElementsAre(HasSubstr("power supply")));
-    // By samples, where nothing is counted; not by one that fell into a change of clocks.
-    EXPECT_THAT(watched("0 reasons 8,0,8,0\n").disturbances,
-                ElementsAre(HasSubstr("in 50% of the samples")));
-    EXPECT_THAT(watched("0 reasons 8,0\n", 2.5, 20).disturbances, IsEmpty());
-    // Too short to matter.
-    EXPECT_THAT(watched("0 field.251 0,20000000\n").disturbances, IsEmpty());
-}
-
-TEST(DeviceWindow, ALimitOfPowerBelowTheUsualOneIsSaid) {
-    EXPECT_THAT(watched("0 power_limit 400000\n").disturbances,
-                ElementsAre(HasSubstr("limit was 400 of 700 W, which throttled it for 1.5 s")));
-    EXPECT_THAT(watched("0 power_limit 400000\n0 field.74 7\n0 reasons 0\n").disturbances,
-                IsEmpty()); // it never got there
-}
-
-TEST(DeviceWindow, ErrorsThatGrewAreSaid) {
-    EXPECT_THAT(watched("0 ecc_corrected 3,5\n").disturbances,
-                ElementsAre(HasSubstr("corrected 2 memory errors")));
-    EXPECT_THAT(watched("0 ecc_uncorrected 0,1\n").disturbances,
-                ElementsAre(HasSubstr("1 uncorrectable memory error")));
-    EXPECT_THAT(watched("0 replays 7,9\n").disturbances,
-                ElementsAre(HasSubstr("2 PCIe packets had to be retransmitted")));
-    EXPECT_THAT(watched("0 remapping_pending 1\n").disturbances,
-                ElementsAre(HasSubstr("remap of the device is pending")));
-    EXPECT_THAT(watched("0 ecc_corrected 5\n0 replays 9,7\n").disturbances, IsEmpty());
-}
-
-TEST(DeviceWindow, ALinkThatIsNarrowOrSlowIsSaid) {
-    EXPECT_THAT(watched("0 width 8\n").disturbances, ElementsAre(HasSubstr("8 of 16 lanes")));
-    EXPECT_THAT(watched("0 generation 3\n").disturbances,
-                ElementsAre(HasSubstr("generation 3 of 5")));
-    EXPECT_THAT(watched("0 generation 1,1,5,1\n").disturbances, IsEmpty()); // woke up
-    EXPECT_THAT(watched("0 generation 1\n", 2.5, 1).disturbances, IsEmpty());
+TEST(DeviceWindow, WhatIsWrongIsSaid) {
+    const struct {
+        const char* lines;
+        const char* says; ///< nullptr: nothing
+        int samples = 4;
+    } cases[] = {
+        {"0 field.251 0,1250000000",
+         "throttled for 1.25 s of 2.5 s, because it reached its thermal"},
+        {"0 field.252 0,100000000", "halves the clocks"},
+        {"0 field.253 5,700000000", "power supply"},
+        // By samples, where nothing is counted; not by one that fell into a change of clocks.
+        {"0 reasons 8,0,8,0", "in 50% of the samples"},
+        {"0 reasons 8,0", nullptr, 20},
+        {"0 field.251 0,20000000", nullptr}, // too short to matter
+        {"0 power_limit 400000", "limit was 400 of 700 W, which throttled it for 1.5 s"},
+        {"0 power_limit 400000\n0 field.74 7\n0 reasons 0", nullptr}, // it never got there
+        {"0 ecc_corrected 3,5", "corrected 2 memory errors"},
+        {"0 ecc_uncorrected 0,1", "1 uncorrectable memory error"},
+        {"0 replays 7,9", "2 PCIe packets had to be retransmitted"},
+        {"0 remapping_pending 1", "remap of the device is pending"},
+        {"0 ecc_corrected 5\n0 replays 9,7", nullptr}, // of before, and backwards
+        {"0 width 8", "8 of 16 lanes"},
+        {"0 generation 3", "generation 3 of 5"},
+        {"0 generation 1,1,5,1", nullptr}, // woke up
+        {"0 generation 1", nullptr, 1},
+        {"0 processes 42 99999998 99999999", "2 other processes computed on the device: stop them"},
+    };
+    for (const auto& [lines, says, samples] : cases) {
+        const auto said = watched(std::string{lines} + '\n', 2.5, samples).disturbances;
+        if (says == nullptr)
+            EXPECT_THAT(said, IsEmpty()) << lines;
+        else
+            EXPECT_THAT(said, ElementsAre(HasSubstr(says))) << lines;
+    }
 }
 
 TEST(DeviceWindow, OtherProcessesOnTheDevice) {
@@ -215,8 +208,6 @@ TEST(DeviceWindow, OtherProcessesOnTheDevice) {
     EXPECT_EQ(others("99999998 99999999"), 1); // none is ours: numbers of another namespace
     EXPECT_EQ(others(""), std::nullopt);       // not even we: the driver does not tell
     EXPECT_EQ(others("42,42 99999999"), 1);    // came later
-    EXPECT_THAT(watched("0 processes 42 99999998 99999999\n").disturbances,
-                ElementsAre(HasSubstr("2 other processes computed on the device: stop them")));
 }
 
 TEST(DeviceWindow, ADeviceLostOnTheWay) {
@@ -229,33 +220,11 @@ TEST(DeviceWindow, ADeviceLostOnTheWay) {
         ElementsAre(AllOf(HasSubstr("driver failed: GPU is lost (15 of"), HasSubstr("dmesg"))));
 }
 
-TEST(DeviceWindow, AnOldLibraryGivesWhatItHas) {
-    const FakeNvml nvml{h200s(1), true};
-    auto window = DeviceWindow::open(by_hand(nvml));
-    ASSERT_TRUE(window);
-    window->begin();
-    window->sample();
-    record::Telemetry telemetry;
-    window->end(3, [](int) { return true; }, telemetry);
-    EXPECT_EQ(telemetry.device->clock_hz, 1.755e9);
-    EXPECT_EQ(telemetry.device->power_watts, 650);
-    EXPECT_THAT(telemetry.device->throttles,
-                ElementsAre(record::Throttle{.reason = "power_cap", .share = 1}));
-    EXPECT_THAT(telemetry.energy_note.value_or(""), HasSubstr("no energy counter"));
-    EXPECT_THAT(telemetry.disturbances, IsEmpty());
-}
-
 TEST(DeviceWindow, AnotherWindowBeginsAnew) {
     const FakeNvml nvml{h200s(1) + "0 clock 900,1700\n0 energy 0,1000,2000,5000\n"};
-    auto window = DeviceWindow::open(by_hand(nvml));
-    ASSERT_TRUE(window);
-    record::Telemetry first;
-    record::Telemetry second;
-    for (auto* telemetry : {&first, &second}) {
-        window->begin();
-        window->sample();
-        window->end(3, [](int) { return true; }, *telemetry);
-    }
+    auto window = valid(DeviceWindow::open(by_hand(nvml)));
+    const auto first = sampled(*window);
+    const auto second = sampled(*window);
     EXPECT_EQ(first.device->clock_low_hz, 0.9e9);
     EXPECT_EQ(second.device->clock_low_hz, 1.7e9);
     EXPECT_EQ(second.energy_joules, 3);
@@ -265,8 +234,7 @@ TEST(DeviceWindow, TheThreadThatSamplesEndsWithTheWindow) {
     const FakeNvml nvml{h200s(1)};
     auto options = by_hand(nvml);
     options.period = std::chrono::hours{1}; // asks once and then waits: ended by the window alone
-    auto window = DeviceWindow::open(options);
-    ASSERT_TRUE(window);
+    auto window = valid(DeviceWindow::open(options));
     window->begin();
     record::Telemetry telemetry;
     window->end(3, [](int) { return true; }, telemetry);
@@ -381,16 +349,94 @@ TEST(HostEnergy, WhyThereIsNone) {
 
 TEST(HostTemperature, OfTheHottestSensorOfTheProcessors) {
     const machine::Scratch scratch;
-    scratch.write("/sys/class/hwmon/hwmon0/name", "nvme\n");
-    scratch.write("/sys/class/hwmon/hwmon0/temp1_input", "99000\n");
-    scratch.write("/sys/class/hwmon/hwmon1/name", "coretemp\n");
-    scratch.write("/sys/class/hwmon/hwmon1/temp1_input", "61000\n");
-    scratch.write("/sys/class/hwmon/hwmon1/temp2_input", "63500\n");
-    scratch.write("/sys/class/hwmon/hwmon1/temp2_max", "100000\n");
+    scratch.write_lines("/sys/class/hwmon/hwmon0/", {{"name", "nvme"}, {"temp1_input", "99000"}});
+    scratch.write_lines("/sys/class/hwmon/hwmon1/", {{"name", "coretemp"},
+                                                     {"temp1_input", "61000"},
+                                                     {"temp2_input", "63500"},
+                                                     {"temp2_max", "100000"}});
     double now = 0;
     Window window{of_host(scratch, now)};
     window.begin();
     EXPECT_EQ(window.end().temperature_celsius, 63.5);
+}
+
+// --- errors that devices count -----------------------------------------------------------------------
+
+record::Machine with_card() {
+    record::Machine machine;
+    machine.pci = {{.address = "0000:41:00.0", .kind = "network"},
+                   {.address = "0000:03:00.0", .kind = "display"}};
+    return machine;
+}
+ErrorWatch watch(const Scratch& scratch, const record::Machine& machine = with_card()) {
+    return ErrorWatch{machine, {.files = scratch.files(), .nvml = {}, .kernel_log = [] {
+                                    return std::vector<std::string>{};
+                                }}};
+}
+
+/// "edac mc0 ce_count 3 5": before and after, -1 where it is not known.
+std::string shown(const std::vector<ErrorCounter>& counters) {
+    std::string all;
+    for (const auto& one : counters)
+        all += fmt::format("{} {} {} {} {}\n", one.source, one.device, one.counter,
+                           one.before.value_or(-1), one.after.value_or(-1));
+    return all;
+}
+
+TEST(Errors, OnlyThoseThatAreNotZeroOrChanged) {
+    const Scratch scratch;
+    const std::string memory = "/sys/devices/system/edac/mc/";
+    scratch.write(memory + "mc0/ce_count", "3\n");
+    scratch.write(memory + "mc0/ue_count", "0\n");
+    scratch.write(memory + "mc1/ce_count", "0\n");
+    const std::string aer = "/sys/bus/pci/devices/0000:41:00.0/aer_dev_";
+    scratch.write(aer + "correctable", "RxErr 1\nBadTLP 1\nTOTAL_ERR_COR 2\n");
+    scratch.write(aer + "fatal", "DLP 0\nTOTAL_ERR_FATAL 0\n");
+    scratch.write("/sys/bus/pci/devices/0000:03:00.0/aer_dev_fatal", "TOTAL_ERR_FATAL 9\n");
+    const std::string port = "/sys/class/infiniband/mlx5_0/ports/1/";
+    scratch.write(port + "counters/symbol_error", "0\n");
+    scratch.write(port + "counters/port_xmit_data", "123456\n"); // traffic
+    scratch.write(port + "hw_counters/out_of_sequence", "0\n");
+    scratch.write("/sys/class/net/eth0/device/vendor", "0x15b3\n");
+    scratch.write("/sys/class/net/eth0/statistics/rx_dropped", "7\n");
+    scratch.write("/sys/class/net/lo/statistics/rx_dropped", "8\n"); // software
+    auto errors = watch(scratch);
+    scratch.write(memory + "mc1/ce_count", "5\n");
+    scratch.write(aer + "correctable", "RxErr 1\nBadTLP 2\nTOTAL_ERR_COR 3\n");
+    scratch.write(port + "hw_counters/out_of_sequence", "11\n");
+    EXPECT_EQ(shown(errors.counters()), "edac mc0 ce_count 3 3\n"
+                                        "edac mc1 ce_count 0 5\n"
+                                        "infiniband mlx5_0:1 out_of_sequence 0 11\n"
+                                        "network eth0 rx_dropped 7 7\n"
+                                        "pcie 0000:41:00.0 correctable 2 3\n");
+}
+
+TEST(Errors, ACounterThatVanishesIsAbsentAfterwards) {
+    const Scratch scratch;
+    scratch.write("/sys/devices/system/edac/mc/mc0/ce_count", "3\n");
+    auto errors = watch(scratch);
+    std::filesystem::remove_all(scratch.root() / "sys");
+    EXPECT_EQ(shown(errors.counters()), "edac mc0 ce_count 3 -1\n");
+}
+
+TEST(Errors, XidAndNvlinkOfTheDriver) {
+    const Scratch scratch;
+    const test::FakeNvml nvml{"- count 1\n0 bus 27\n0 field.38 0\n0 field.214.all 1\n"};
+    record::Machine machine;
+    machine.devices = {{.kind = "cuda"}};
+    std::vector<std::string> log{
+        "6,1,10,-;usb 1-1: new device", "4,2,20,-;NVRM: Xid (PCI:0000:1b:00): 31, pid=1, name=x",
+        "4,3,30,-;NVRM: Xid (PCI:0000:1B:00): 79", "damaged", "4,x,1,-;NVRM: Xid"};
+    ErrorWatch errors{
+        machine,
+        {.files = scratch.files(), .nvml = nvml.library(), .kernel_log = [&] { return log; }}};
+    std::ofstream{nvml.file()} << "- count 1\n0 bus 27\n0 field.38 4\n0 field.214.all 1\n";
+    log.erase(log.begin(), log.begin() + 2); // the kernel overwrites the oldest
+    log.emplace_back("4,9,90,-;NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.");
+    EXPECT_EQ(shown(errors.counters()), "driver 0000:1b:00.0 xid_31 1 1\n"
+                                        "driver 0000:1b:00.0 xid_79 1 2\n"
+                                        "nvlink 0000:1b:00.0 crc_flit 0 4\n"
+                                        "nvlink 0000:1b:00.0 recovery_failed 1 1\n");
 }
 
 } // namespace

@@ -64,12 +64,7 @@ constinit const assay_module_v1 module{.struct_size = sizeof(assay_module_v1),
                                        .name = "lasting",
                                        .benchmarks = all,
                                        .benchmark_count = 1,
-                                       .tunings = nullptr,
-                                       .tuning_count = 0,
-                                       .launcher = "",
-                                       .facts = nullptr,
-                                       .join = nullptr,
-                                       .leave = nullptr};
+                                       .launcher = ""};
 
 } // namespace
 
