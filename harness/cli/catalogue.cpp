@@ -17,13 +17,13 @@ bool is_set(const std::string& variable) {
 
 } // namespace
 
-harness::Catalogue full_catalogue() {
-    auto catalogue = harness::read_catalogue();
+plan::Catalogue full_catalogue() {
+    auto catalogue = plan::read_catalogue();
     for (auto& manifest : catalogue.modules) {
         if (!manifest.path_variable || !is_set(*manifest.path_variable)) continue;
-        const auto module = harness::Module::load(manifest.library);
-        auto described = module ? harness::describe(*module)
-                                : Result<harness::Manifest>{tl::unexpected{module.error()}};
+        const auto module = worker::Module::load(manifest.library);
+        auto described = module ? worker::describe(*module)
+                                : Result<plan::Manifest>{tl::unexpected{module.error()}};
         if (!described) {
             catalogue.problems.push_back(described.error());
             continue;

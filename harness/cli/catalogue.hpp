@@ -10,6 +10,6 @@ namespace assay::cli {
 
 /// As read_catalogue(); a module whose table is also made from files is loaded and asked where the variable that names
 /// their folders is set (Manifest::path_variable). What it could not use is among the problems.
-harness::Catalogue full_catalogue();
+plan::Catalogue full_catalogue();
 
 } // namespace assay::cli

@@ -23,8 +23,8 @@ namespace assay::cli {
 namespace {
 
 struct Entry {
-    const harness::Manifest* module;
-    const harness::Benchmark* benchmark;
+    const plan::Manifest* module;
+    const plan::Benchmark* benchmark;
 };
 
 constexpr std::size_t indent = 14; // columns: the widest heading and two blanks
@@ -38,7 +38,7 @@ std::string paragraph(const Terminal& terminal, std::string_view name, std::stri
     return heading(terminal, name) + indented(text, indent, terminal.width) + '\n';
 }
 
-std::string headline_text(const harness::Benchmark& benchmark) {
+std::string headline_text(const plan::Benchmark& benchmark) {
     const auto* metric = record::find_metric(benchmark.headline);
     if (metric == nullptr) return benchmark.headline;
     return fmt::format("{} ({}), in {}; {} is better", metric->name, metric->title,
@@ -47,8 +47,8 @@ std::string headline_text(const harness::Benchmark& benchmark) {
                        metric->higher_is_better ? "higher" : "lower");
 }
 
-const char* sheet_text(harness::BoundBy bound) {
-    using harness::BoundBy;
+const char* sheet_text(plan::BoundBy bound) {
+    using plan::BoundBy;
     switch (bound) {
     case BoundBy::vector_units:
         return "the device's vector units in this precision, by its data sheet";
@@ -69,12 +69,12 @@ const char* sheet_text(harness::BoundBy bound) {
 }
 
 /// "the best peak.fma of the same run; the device's vector units ...".
-std::string bound_text(const harness::Benchmark& benchmark) {
+std::string bound_text(const plan::Benchmark& benchmark) {
     std::vector<std::string> bounds;
-    if (const auto ids = harness::words_of(benchmark.ceiling); !ids.empty())
+    if (const auto ids = plan::words_of(benchmark.ceiling); !ids.empty())
         bounds.push_back(fmt::format("the best {} of the same run{}", fmt::join(ids, " or "),
                                      ids.size() > 1 ? ", by unit and parameters" : ""));
-    if (benchmark.bound != harness::BoundBy::none) bounds.emplace_back(sheet_text(benchmark.bound));
+    if (benchmark.bound != plan::BoundBy::none) bounds.emplace_back(sheet_text(benchmark.bound));
     return fmt::format("{}", fmt::join(bounds, "; "));
 }
 
@@ -85,7 +85,7 @@ std::string values_text(const std::vector<record::Value>& values) {
 }
 
 /// The variables that a value sets before the process starts: "OMPI_MCA_btl=self,tcp", with VALUE for its own name.
-std::string variables_of(const harness::Parameter& parameter, std::string_view value) {
+std::string variables_of(const plan::Parameter& parameter, std::string_view value) {
     std::vector<std::string> set;
     for (const auto& v : parameter.variables)
         if (v.value == value)
@@ -94,7 +94,7 @@ std::string variables_of(const harness::Parameter& parameter, std::string_view v
 }
 
 /// "; tcp sets OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp", values that set the same together.
-std::string variables_text(const harness::Parameter& parameter) {
+std::string variables_text(const plan::Parameter& parameter) {
     std::vector<std::pair<std::string, std::string>> groups; // values, what they set
     for (const auto& name : parameter.names) {
         const auto set = variables_of(parameter, name);
@@ -117,7 +117,7 @@ std::string parameters_text(const Terminal& terminal, const Entry& entry) {
         const std::string unit = parameter.unit.empty() ? "" : ", in " + parameter.unit;
         out += std::string(indent, ' ') +
                indented(fmt::format("{}: {}{}. Takes {}. Default: {}{}", parameter.name,
-                                    parameter.help, unit, harness::range_of(parameter),
+                                    parameter.help, unit, plan::range_of(parameter),
                                     values_text(parameter.defaults), variables_text(parameter)),
                         indent + 4, terminal.width) +
                '\n';
@@ -125,7 +125,7 @@ std::string parameters_text(const Terminal& terminal, const Entry& entry) {
     return out;
 }
 
-std::string example_text(const harness::Benchmark& benchmark) {
+std::string example_text(const plan::Benchmark& benchmark) {
     if (benchmark.parameters.empty()) return fmt::format("assay run {}", benchmark.id);
     const auto& parameter = benchmark.parameters.front();
     return fmt::format("assay run {0} --set {0}.{1}={2}", benchmark.id, parameter.name,
@@ -133,7 +133,7 @@ std::string example_text(const harness::Benchmark& benchmark) {
 }
 
 /// Everything but the parameters: the same benchmark by several libraries is explained once.
-std::string explanation(const Terminal& terminal, const harness::Benchmark& benchmark) {
+std::string explanation(const Terminal& terminal, const plan::Benchmark& benchmark) {
     std::string out =
         fmt::format("{}  version {}, on {}\n", paint(terminal, Paint::bold, benchmark.id),
                     benchmark.version, benchmark.place);
@@ -169,30 +169,29 @@ std::string describe_as_json(const std::vector<Entry>& entries) {
     json::Value list = json::Value::array();
     for (const auto& entry : entries) {
         json::Value item{{"library", entry.module->module}};
-        item.update(harness::to_json(*entry.benchmark));
+        item.update(plan::to_json(*entry.benchmark));
         list.push_back(std::move(item));
     }
     return json::to_text({{"schema", "assay.describe/1"}, {"benchmarks", std::move(list)}});
 }
 
-Result<std::vector<Entry>> find_entries(const harness::Catalogue& catalogue,
-                                        const Options& options) {
+Result<std::vector<Entry>> find_entries(const plan::Catalogue& catalogue, const Options& options) {
     auto what = options.what;
     if (options.all) what = {"*"};
     if (what.empty())
         return fail("name a benchmark, as in `assay describe gemm.square`, or use --all");
     std::vector<Entry> entries;
     for (const auto& text : what) {
-        ASSAY_TRY(const auto selector, harness::Selector::parse(text));
+        ASSAY_TRY(const auto selector, plan::Selector::parse(text));
         const auto before = entries.size();
         for (const auto& id :
-             harness::benchmark_ids(catalogue)) // one id after the other, all libraries
+             plan::benchmark_ids(catalogue)) // one id after the other, all libraries
             for (const auto& module : catalogue.modules)
                 for (const auto& benchmark : module.benchmarks)
                     if (benchmark.id == id && selector.matches(module, benchmark))
                         entries.push_back({&module, &benchmark});
         if (entries.size() == before)
-            return tl::unexpected{harness::no_such_benchmark(catalogue, text)};
+            return tl::unexpected{plan::no_such_benchmark(catalogue, text)};
     }
     return entries;
 }
@@ -201,7 +200,7 @@ Result<std::vector<Entry>> find_entries(const harness::Catalogue& catalogue,
 ExitCode install(const std::vector<Entry>& entries, bool consents) {
     std::set<std::string> packages;
     for (const auto& entry : entries)
-        for (auto& package : harness::words_of(entry.benchmark->packages.value_or("")))
+        for (auto& package : plan::words_of(entry.benchmark->packages.value_or("")))
             packages.insert(std::move(package));
     if (packages.empty()) return report({"these benchmarks start no other programs"});
     std::vector<std::string> command{"apt-get", "install", "--no-install-recommends"};

@@ -44,7 +44,7 @@ struct DeviceLine {
 using machine::DeviceState;
 
 /// "18 NVLinks", or "17 of 18 NVLinks" if its kind has more.
-std::string links(int up, const std::optional<datasheet::HardwareEntry>& known) {
+std::string links(int up, const std::optional<reference::HardwareEntry>& known) {
     const bool counts = known && known->nvlink_bandwidth && known->nvlink_rate &&
                         !known->nvlink_bridge; // a bridge is optional
     const long all = counts ? std::lround(*known->nvlink_bandwidth / *known->nvlink_rate) : up;
@@ -65,7 +65,7 @@ std::string description(const record::Device& device) {
     if (device.ecc) parts.emplace_back(*device.ecc ? "ECC" : "no ECC");
     if (device.confidential.value_or(false)) parts.emplace_back("confidential");
     if (device.numa_node) parts.push_back(fmt::format("near NUMA node {}", *device.numa_node));
-    const auto known = datasheet::find_hardware(device);
+    const auto known = reference::find_hardware(device);
     if (device.nvlinks) parts.push_back(links(*device.nvlinks, known));
     if (known)
         parts.push_back(fmt::format("data sheet {} (configs/hardware)", known->name));
@@ -171,13 +171,13 @@ json::Value devices_json(const machine::DeviceStates& states) {
 struct Diagnosis {
     record::Machine machine;
     machine::DeviceStates devices;
-    std::vector<harness::ModuleState> modules;
+    std::vector<launch::ModuleState> modules;
     std::vector<Error> problems;
-    std::vector<machine::Finding> findings;
+    std::vector<record::Finding> findings;
 };
 
 /// That the module for devices was built with, as it says itself.
-std::string cuda_runtime(const std::vector<harness::ModuleState>& modules) {
+std::string cuda_runtime(const std::vector<launch::ModuleState>& modules) {
     for (const auto& module : modules)
         if (auto version = record::text(module.facts, "cuda.runtime"); !version.empty())
             return version;
@@ -189,17 +189,17 @@ Diagnosis diagnose() {
     Diagnosis found;
     found.machine = machine::inspect({.results = "results"});
     found.devices = machine::read_device_states(machine::Files{}, found.machine.pci);
-    found.modules = harness::probe_modules(catalogue, found.machine);
+    found.modules = launch::probe_modules(catalogue, found.machine);
     found.problems = catalogue.problems;
-    found.findings = harness::advise(found.machine, machine::Files{},
-                                     telemetry::ErrorWatch{found.machine}.counters());
-    if (const auto known = datasheet::read_compatibility())
+    found.findings = reference::advise(found.machine, machine::Files{},
+                                       telemetry::ErrorWatch{found.machine}.counters());
+    if (const auto known = reference::read_compatibility())
         for (auto& finding :
-             harness::on_versions(found.machine, cuda_runtime(found.modules), *known))
+             reference::on_versions(found.machine, cuda_runtime(found.modules), *known))
             found.findings.push_back(std::move(finding));
     else
         found.problems.push_back(known.error());
-    harness::rank(found.findings);
+    reference::rank(found.findings);
     return found;
 }
 
@@ -338,7 +338,7 @@ std::string diagnosis_as_text(const Diagnosis& found) {
     for (const auto& problem : found.problems) page.line("problem", problem.message);
     page.heading("Advice");
     for (const auto& finding : found.findings)
-        page.line(machine::to_string(finding.severity), sentence(finding));
+        page.line(to_string(finding.severity), sentence(finding));
     if (found.findings.empty()) page.line("-", "nothing to improve");
     return page.text();
 }
@@ -355,7 +355,7 @@ std::string diagnosis_as_json(const Diagnosis& found) {
     auto all = found.findings;
     for (const auto& device : found.devices.devices)
         std::ranges::move(machine::complaints(device), std::back_inserter(all));
-    harness::rank(all);
+    reference::rank(all);
     document["findings"] = json::encode(all);
     for (const auto& module : found.modules)
         document["modules"].push_back({{"module", module.module},
@@ -374,7 +374,7 @@ ExitCode doctor(const Options& options) {
         print_json(diagnosis_as_json(found));
     else
         print(diagnosis_as_text(found));
-    const auto is_ready = [](const harness::ModuleState& module) { return module.problem.empty(); };
+    const auto is_ready = [](const launch::ModuleState& module) { return module.problem.empty(); };
     return std::ranges::any_of(found.modules, is_ready) ? ExitCode::done : ExitCode::environment;
 }
 

@@ -23,14 +23,14 @@ namespace {
 /// Why a benchmark cannot run here, as far as it shows without loading its module or asking a driver.
 class Availability {
 public:
-    std::string why_not(const harness::Manifest& module, const harness::Benchmark& benchmark) {
+    std::string why_not(const plan::Manifest& module, const plan::Benchmark& benchmark) {
         const auto known = modules_.find(module.module);
         const auto& why =
             known != modules_.end()
                 ? known->second
-                : modules_.emplace(module.module, harness::why_unavailable(module)).first->second;
+                : modules_.emplace(module.module, launch::why_unavailable(module)).first->second;
         if (!why.empty()) return why;
-        if (harness::may_run_here(benchmark, machine_)) return "";
+        if (plan::may_run_here(benchmark, machine_)) return "";
         return benchmark.place == "hip" ? "this machine has no AMD device"
                                         : "this machine has no CUDA device";
     }
@@ -40,7 +40,7 @@ private:
     std::map<std::string, std::string> modules_;
 };
 
-void list_as_json(const harness::Catalogue& catalogue) {
+void list_as_json(const plan::Catalogue& catalogue) {
     Availability here;
     json::Value document{{"schema", "assay.list/1"},
                          {"benchmarks", json::Value::array()},
@@ -59,7 +59,7 @@ void list_as_json(const harness::Catalogue& catalogue) {
     print_json(json::to_text(document));
 }
 
-void list_as_table(const harness::Catalogue& catalogue) {
+void list_as_table(const plan::Catalogue& catalogue) {
     Availability here;
     const auto terminal = terminal_of(STDOUT_FILENO);
     TextTable table{{"BENCHMARK", "LIBRARY", "RUNS ON", "HERE", "QUESTION"}};

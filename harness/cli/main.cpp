@@ -16,7 +16,7 @@ namespace {
 
 int run(const std::vector<std::string>& arguments) {
     using namespace assay;
-    if (!arguments.empty() && arguments.front() == "worker") return harness::worker_main();
+    if (!arguments.empty() && arguments.front() == "worker") return worker::worker_main();
     if (!arguments.empty() && cli::is_report_verb(arguments.front())) {
         auto for_reports = arguments;
         const auto added = cli::add_this_machine(for_reports);
@@ -37,7 +37,7 @@ int run_or_say_why(int argc, char** argv) {
     } catch (const std::system_error& error) {
         const bool limit = error.code() == std::errc::resource_unavailable_try_again;
         return static_cast<int>(
-            assay::cli::report(limit ? assay::harness::no_process(error.code().value())
+            assay::cli::report(limit ? assay::process::no_process(error.code().value())
                                      : assay::Error{error.what(), assay::Fault::environment}));
     } catch (const std::exception& error) {
         return static_cast<int>(assay::cli::report(assay::error_from(error)));

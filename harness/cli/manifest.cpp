@@ -7,12 +7,12 @@
 namespace assay::cli {
 
 ExitCode write_manifest(const Options& options) {
-    const auto module = harness::Module::load(options.what.front());
+    const auto module = worker::Module::load(options.what.front());
     if (!module) return report(module.error());
-    const auto manifest = harness::describe(*module);
+    const auto manifest = worker::describe(*module);
     if (!manifest) return report(manifest.error());
     if (!manifest->problems.empty()) return report({manifest->problems.front()});
-    if (const auto written = harness::write_manifest(*manifest, options.out); !written)
+    if (const auto written = plan::write_manifest(*manifest, options.out); !written)
         return report(written.error());
     return ExitCode::done;
 }

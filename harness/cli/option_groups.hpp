@@ -52,10 +52,10 @@ void add_allowed_devices(App& verb, std::vector<std::string>& devices) {
 
 /// `refuse`: throws what the option parser shows.
 template <class App, class Refuse>
-void add_groups(App& verb, std::vector<harness::HostGroups>& groups, Refuse refuse) {
+void add_groups(App& verb, std::vector<plan::HostGroups>& groups, Refuse refuse) {
     const auto take = [&groups, refuse](const char* option, const std::string& text,
                                         const std::string& source) {
-        auto parsed = harness::parse_groups(text, source);
+        auto parsed = plan::parse_groups(text, source);
         if (!parsed) refuse(option, parsed.error().message);
         groups = std::move(*parsed);
     };
@@ -75,7 +75,7 @@ void add_groups(App& verb, std::vector<harness::HostGroups>& groups, Refuse refu
             [take, refuse](const std::vector<std::string>& texts) {
                 std::string lines;
                 for (const auto& text : texts) {
-                    const auto line = harness::group_line(text);
+                    const auto line = plan::group_line(text);
                     if (!line) refuse("--group", line.error().message);
                     lines += *line + '\n';
                 }

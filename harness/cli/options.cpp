@@ -46,14 +46,14 @@ constexpr const char* examples =
 
 /// The hosts of teams.
 void add_hosts(CLI::App& verb, Options& o) {
-    const auto take = [&o](const char* option, Result<std::vector<harness::Host>> hosts) {
+    const auto take = [&o](const char* option, Result<std::vector<plan::Host>> hosts) {
         if (!hosts) throw CLI::ValidationError(option, hosts.error().message);
         o.job.hosts = std::move(*hosts);
     };
     auto* hosts =
         verb.add_option_function<std::string>(
                 "--hosts",
-                [take](const std::string& text) { take("--hosts", harness::parse_hosts(text)); },
+                [take](const std::string& text) { take("--hosts", plan::parse_hosts(text)); },
                 "Hosts for benchmarks of several processes (collective.*, network.*), with the "
                 "number of ranks on each: node[1-3,7]:2; assay must be at the same path on all")
             ->type_name("HOST:N,...");
@@ -63,8 +63,8 @@ void add_hosts(CLI::App& verb, Options& o) {
                 constexpr std::size_t most = std::size_t{16} << 20U;
                 const auto text = read_whole(path, most);
                 take("--hostfile",
-                     text ? harness::parse_hostfile(*text, path)
-                          : Result<std::vector<harness::Host>>{tl::unexpected{text.error()}});
+                     text ? plan::parse_hostfile(*text, path)
+                          : Result<std::vector<plan::Host>>{tl::unexpected{text.error()}});
             },
             "The same from an Open MPI hostfile: `HOST slots=N` in each line")
         ->type_name("FILE")
@@ -120,7 +120,7 @@ void add_request(CLI::App& verb, Options& o) {
                  "worker); put a value with a comma in double quotes");
     verb.add_option_function<int>(
             "--pairs", [&o](const int& count) { o.pairs = count; },
-            fmt::format("Number of pairs of --interleave or --while [{}]", harness::usual_pairs))
+            fmt::format("Number of pairs of --interleave or --while [{}]", plan::usual_pairs))
         ->type_name("N")
         ->check(CLI::Range(1, 100));
     add_value(verb, "--while", o.load, "LOAD",
@@ -247,7 +247,7 @@ void add_run(CLI::App& verb, Options& o) {
             "--expect",
             [&o](const std::vector<std::string>& texts) {
                 for (const auto& text : texts) {
-                    auto read = record::read_expectations(text);
+                    auto read = decide::read_expectations(text);
                     if (!read) throw CLI::ValidationError("--expect", read.error().message);
                     std::ranges::move(*read, std::back_inserter(o.expected));
                 }

@@ -18,7 +18,7 @@ namespace assay::cli {
 
 enum class Verb : std::uint8_t { doctor, list, describe, plan, run, manifest };
 
-struct Options : harness::RunOptions {
+struct Options : run::RunOptions {
     Verb verb = Verb::list;
     std::vector<std::string> what; ///< suites, ids, or the verb's file
     std::vector<std::string> set;
@@ -29,9 +29,9 @@ struct Options : harness::RunOptions {
     std::string load;                 ///< of --while
     std::optional<double> budget_seconds;
     std::optional<int> replicas;
-    std::vector<harness::HostGroups> groups;
+    std::vector<plan::HostGroups> groups;
     std::optional<double> soak_seconds;  ///< of --for
-    harness::Job job;                    ///< hosts of teams
+    plan::Job job;                       ///< hosts of teams
     std::vector<std::string> interleave; ///< variants that alternate
     std::optional<int> pairs;
     bool check = false;               ///< hold the run against limits

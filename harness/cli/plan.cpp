@@ -33,8 +33,8 @@ std::string words_of(const record::NamedList& parameters) {
 }
 
 /// "openblas"; "cuda@cuda:3" beyond the first device.
-std::string library_of(const harness::PlannedCase& planned) {
-    const auto place = harness::place_of(planned);
+std::string library_of(const plan::PlannedCase& planned) {
+    const auto place = plan::place_of(planned);
     return place.index == 0 ? planned.module->module
                             : fmt::format("{}@{}", planned.module->module, record::words_of(place));
 }
@@ -49,9 +49,9 @@ struct Family {
 };
 
 /// In the order of the plan.
-std::vector<Family> families_of(const harness::Plan& plan) {
+std::vector<Family> families_of(const plan::Plan& plan) {
     std::vector<Family> families;
-    const auto steps = harness::expected_steps(plan);
+    const auto steps = plan::expected_steps(plan);
     for (std::size_t i = 0; i < plan.cases.size(); ++i) {
         const auto& id = plan.cases[i].benchmark->id;
         const auto name = id.substr(0, id.find('.'));
@@ -63,7 +63,7 @@ std::vector<Family> families_of(const harness::Plan& plan) {
     return families;
 }
 
-std::string families_as_table(const harness::Plan& plan, const Terminal& terminal) {
+std::string families_as_table(const plan::Plan& plan, const Terminal& terminal) {
     const auto families = families_of(plan);
     if (families.size() < 2) return {};
     TextTable table{{"FAMILY", "CASES", "MIN:S"}};
@@ -73,20 +73,20 @@ std::string families_as_table(const harness::Plan& plan, const Terminal& termina
     return table.text(terminal);
 }
 
-std::string not_here_as_table(const harness::Plan& plan, const Terminal& terminal) {
+std::string not_here_as_table(const plan::Plan& plan, const Terminal& terminal) {
     if (plan.not_here.empty()) return {};
     TextTable table{{"CANNOT RUN HERE", "LIBRARY", "NEEDS", "PARAMETERS"}};
     for (const auto& planned : plan.not_here)
         table.add({planned.benchmark->id, planned.module->module, planned.missing,
-                   words_of(harness::parameters_of(planned))});
+                   words_of(plan::parameters_of(planned))});
     return table.text(terminal);
 }
 
 /// A line for each reason why modules cannot be used.
-std::string unavailable_text(const harness::Plan& plan, const Terminal& terminal) {
+std::string unavailable_text(const plan::Plan& plan, const Terminal& terminal) {
     std::map<std::string, std::size_t> counts;
     for (const auto& planned : plan.cases)
-        if (const auto why = harness::why_unavailable(*planned.module); !why.empty())
+        if (const auto why = launch::why_unavailable(*planned.module); !why.empty())
             ++counts[fmt::format("module {}: {}", planned.module->module, why)];
     std::string out;
     for (const auto& [why, count] : counts)
@@ -96,7 +96,7 @@ std::string unavailable_text(const harness::Plan& plan, const Terminal& terminal
     return out;
 }
 
-json::Value protocol_as_json(const measure::Protocol& p) {
+json::Value protocol_as_json(const record::Protocol& p) {
     return {{"target", p.target},
             {"min_seconds", p.min_seconds},
             {"budget_seconds", p.budget_seconds},
@@ -104,7 +104,7 @@ json::Value protocol_as_json(const measure::Protocol& p) {
             {"warmup_seconds", p.warmup_seconds}};
 }
 
-std::string plan_as_table(const harness::Plan& plan, bool all) {
+std::string plan_as_table(const plan::Plan& plan, bool all) {
     const auto terminal = terminal_of(STDOUT_FILENO);
     std::string out;
     const auto add = [&out](const std::string& table) {
@@ -124,10 +124,9 @@ std::string plan_as_table(const harness::Plan& plan, bool all) {
     out += fmt::format(
         "Each is measured for {:g} to {:g} s, until its 95% interval is within ±{:g}%.\n",
         p.min_seconds, p.budget_seconds, p.target * 100);
-    const auto shorter =
-        std::ranges::count_if(plan.cases, [&](const harness::PlannedCase& planned) {
-            return planned.protocol.budget_seconds < p.budget_seconds;
-        });
+    const auto shorter = std::ranges::count_if(plan.cases, [&](const plan::PlannedCase& planned) {
+        return planned.protocol.budget_seconds < p.budget_seconds;
+    });
     if (shorter > 0)
         out += fmt::format("{} of them, points of curves, get less time; see --json.\n", shorter);
     out += unavailable_text(plan, terminal);
@@ -147,7 +146,7 @@ struct SweepCost {
     double node_hours(double seconds) const { return nodes * seconds / seconds_per_hour; }
     static constexpr double seconds_per_hour = 3600;
 };
-std::optional<SweepCost> sweep_cost(const harness::Interleaving& turns, const Options& options) {
+std::optional<SweepCost> sweep_cost(const plan::Interleaving& turns, const Options& options) {
     if (!options.nodes && !options.node_price) return std::nullopt;
     SweepCost cost{.nodes = options.nodes.value_or(1),
                    .least_seconds = turns.expected_seconds,
@@ -192,7 +191,7 @@ json::Value sweep_as_json(const SweepCost& cost) {
 
 } // namespace
 
-json::Value plan_as_json(const harness::Plan& plan) {
+json::Value plan_as_json(const plan::Plan& plan) {
     json::Value document{{"schema", "assay.plan/1"},
                          {"suite", plan.suite},
                          {"digest", plan.digest},
@@ -207,18 +206,18 @@ json::Value plan_as_json(const harness::Plan& plan) {
         document["families"].push_back({{"family", family.name},
                                         {"cases", family.cases},
                                         {"expected_seconds", family.seconds}});
-    const auto case_as_json = [](const harness::PlannedCase& planned) {
+    const auto case_as_json = [](const plan::PlannedCase& planned) {
         return json::Value{{"benchmark", planned.benchmark->id},
                            {"library", planned.module->module},
-                           {"place", record::to_json(harness::place_of(planned))},
-                           {"parameters", record::to_json(harness::parameters_of(planned))}};
+                           {"place", record::to_json(plan::place_of(planned))},
+                           {"parameters", record::to_json(plan::parameters_of(planned))}};
     };
     for (const auto& planned : plan.cases) {
         auto item = case_as_json(planned);
         item["protocol"] = protocol_as_json(planned.protocol);
         item["with_previous"] = planned.with_previous;
         item["skipped"] = planned.skip_reason;
-        item["unavailable"] = harness::why_unavailable(*planned.module);
+        item["unavailable"] = launch::why_unavailable(*planned.module);
         document["cases"].push_back(std::move(item));
     }
     for (const auto& planned : plan.not_here) {
@@ -237,44 +236,44 @@ std::optional<double> budget_of(const Options& options) {
     return std::min(options.budget_seconds.value_or(most), most);
 }
 
-std::string cases_as_table(const harness::Plan& plan) {
+std::string cases_as_table(const plan::Plan& plan) {
     const auto terminal = terminal_of(STDOUT_FILENO);
     TextTable table{{"CASE", "BENCHMARK", "LIBRARY", "PARAMETERS"}};
     table.align_right(0);
     std::size_t number = 0;
     for (const auto& planned : plan.cases)
         table.add({std::to_string(++number), planned.benchmark->id, library_of(planned),
-                   words_of(harness::parameters_of(planned))});
+                   words_of(plan::parameters_of(planned))});
     return table.text(terminal);
 }
 
-Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const Options& options) {
+Result<plan::Interleaving> runs_of(const plan::Catalogue& catalogue, const Options& options) {
     const bool alone = options.interleave.empty() && options.load.empty();
     if (alone && options.pairs)
         return fail("--pairs is the number of pairs of --interleave or --while: give one of them");
-    const harness::PlanRequest request{.what = options.what,
-                                       .set = options.set,
-                                       .only = options.only,
-                                       .exclude = options.exclude,
-                                       .budget_seconds = budget_of(options),
-                                       .replicas = alone ? options.replicas : options.pairs,
-                                       .devices = options.devices,
-                                       .together = options.together,
-                                       .job = options.job,
-                                       .soak_seconds = options.soak_seconds,
-                                       .machine = machine::inspect({.core_clock = false})};
-    if (!options.load.empty()) return harness::beside(catalogue, request, options.load);
+    const plan::PlanRequest request{.what = options.what,
+                                    .set = options.set,
+                                    .only = options.only,
+                                    .exclude = options.exclude,
+                                    .budget_seconds = budget_of(options),
+                                    .replicas = alone ? options.replicas : options.pairs,
+                                    .devices = options.devices,
+                                    .together = options.together,
+                                    .job = options.job,
+                                    .soak_seconds = options.soak_seconds,
+                                    .machine = machine::inspect({.core_clock = false})};
+    if (!options.load.empty()) return plan::beside(catalogue, request, options.load);
     if (!alone) {
-        ASSAY_TRY(const auto variants, harness::parse_variants(options.interleave));
-        return harness::interleave(catalogue, request, variants);
+        ASSAY_TRY(const auto variants, plan::parse_variants(options.interleave));
+        return plan::interleave(catalogue, request, variants);
     }
-    ASSAY_TRY(auto plan, harness::make_plan(catalogue, request));
-    return harness::Interleaving{.runs = {{.plan = plan}},
-                                 .expected_seconds = plan.expected_seconds,
-                                 .notes = std::move(plan.notes)};
+    ASSAY_TRY(auto plan, plan::make_plan(catalogue, request));
+    return plan::Interleaving{.runs = {{.plan = plan}},
+                              .expected_seconds = plan.expected_seconds,
+                              .notes = std::move(plan.notes)};
 }
 
-void show_plan(const harness::Interleaving& turns, const Options& options) {
+void show_plan(const plan::Interleaving& turns, const Options& options) {
     if (turns.runs.size() > 1) return show_turns(turns, options);
     const auto& plan = turns.runs.front().plan;
     const auto sweep = sweep_cost(turns, options);

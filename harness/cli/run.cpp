@@ -22,7 +22,7 @@
 namespace assay::cli {
 namespace {
 
-void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>& reports,
+void show_outcome(const run::Outcome& outcome, const std::optional<Reports>& reports,
                   const Options& options) {
     if (options.json) {
         auto document = summary_json(outcome, options.fail_on);
@@ -52,19 +52,19 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
 }
 
 /// Before anything is measured; a suite with stages keeps it in its record, for the verdict.
-Result<void> check_machine(const Options& options, const harness::Plan& plan) {
+Result<void> check_machine(const Options& options, const plan::Plan& plan) {
     if (!options.watch_preemption.empty())
-        ASSAY_TRY(harness::PreemptionWatch::check(options.watch_preemption));
+        ASSAY_TRY(process::PreemptionWatch::check(options.watch_preemption));
     if (options.expected.empty()) return {};
     if (plan.has_stages) {
-        for (const auto& expectation : options.expected) ASSAY_TRY(record::unmet({}, expectation));
+        for (const auto& expectation : options.expected) ASSAY_TRY(decide::unmet({}, expectation));
         return {};
     }
-    return record::check_expectations(machine::inspect({.core_clock = false}), options.expected);
+    return decide::check_expectations(machine::inspect({.core_clock = false}), options.expected);
 }
 
 /// Not of a run that somebody ended, or whose workers could not be started.
-bool has_verdict(const harness::Outcome& outcome, ExitCode code) {
+bool has_verdict(const run::Outcome& outcome, ExitCode code) {
     return (code != ExitCode::interrupted || outcome.out_of_time) &&
            (code != ExitCode::environment || lacks_part(outcome.run));
 }
@@ -95,7 +95,7 @@ ExitCode run(const Options& options) {
         for (const auto& note : made->notes) print_error(fmt::format("note: {}\n", note));
     const auto outcomes = [&] {
         ProgressLine progress{*made, options.quiet};
-        return harness::run(made->runs, options, progress);
+        return run::run(made->runs, options, progress);
     }();
     if (!outcomes) return report(outcomes.error());
     if (outcomes->size() > 1) return show_outcomes(*made, *outcomes, options);

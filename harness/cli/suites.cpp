@@ -15,16 +15,16 @@ namespace assay::cli {
 namespace {
 
 struct Row {
-    harness::Suite suite;
-    harness::Plan plan; ///< of what can run here, which may be nothing
+    plan::Suite suite;
+    plan::Plan plan; ///< of what can run here, which may be nothing
 };
 
-Result<Row> row_of(const harness::Catalogue& catalogue, const record::Machine& machine,
+Result<Row> row_of(const plan::Catalogue& catalogue, const record::Machine& machine,
                    const std::string& name) {
-    ASSAY_TRY(auto suite, harness::read_suite(harness::find_suite(name)));
-    auto plan = harness::make_plan(catalogue, {.what = {name}, .machine = machine});
+    ASSAY_TRY(auto suite, plan::read_suite(plan::find_suite(name)));
+    auto plan = plan::make_plan(catalogue, {.what = {name}, .machine = machine});
     return Row{.suite = std::move(suite),
-               .plan = plan ? std::move(*plan) : harness::Plan{.notes = {plan.error().message}}};
+               .plan = plan ? std::move(*plan) : plan::Plan{.notes = {plan.error().message}}};
 }
 
 json::Value as_json(const Row& row) {
@@ -43,12 +43,12 @@ json::Value as_json(const Row& row) {
 
 } // namespace
 
-ExitCode list_suites(const harness::Catalogue& catalogue, const Options& options) {
+ExitCode list_suites(const plan::Catalogue& catalogue, const Options& options) {
     const auto machine = machine::inspect({.core_clock = false});
     json::Value document{{"schema", "assay.suites/1"}, {"suites", json::Value::array()}};
     TextTable table{{"SUITE", "CASES", "NOT HERE", "MIN:S", "FROZEN", "PURPOSE"}};
     for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
-    for (const auto& name : harness::suite_names()) {
+    for (const auto& name : plan::suite_names()) {
         const auto row = row_of(catalogue, machine, name);
         if (!row) return report(row.error());
         document["suites"].push_back(as_json(*row));

@@ -160,7 +160,7 @@ std::size_t not_measured(const record::Run& run) {
         std::ranges::count_if(run.cases, [](const auto& c) { return !is_shown(c); }));
 }
 
-json::Value summary_json(const harness::Outcome& outcome, const FailOn& fail_on) {
+json::Value summary_json(const run::Outcome& outcome, const FailOn& fail_on) {
     json::Value document{{"schema", "assay.outcome/1"},
                          {"file", outcome.file.string()},
                          {"suite", outcome.run.suite},
@@ -195,7 +195,7 @@ bool lacks_part(const record::Run& run) {
            });
 }
 
-ExitCode exit_code(const harness::Outcome& outcome, const FailOn& fail_on) {
+ExitCode exit_code(const run::Outcome& outcome, const FailOn& fail_on) {
     if (lacks_part(outcome.run)) return ExitCode::environment;
     auto code = outcome.signal != 0 || outcome.out_of_time ? ExitCode::interrupted : ExitCode::done;
     for (const auto& c : outcome.run.cases) {
@@ -216,7 +216,7 @@ ExitCode worse(ExitCode one, ExitCode other) {
 
 // --- progress ------------------------------------------------------------------------------------
 
-ProgressLine::ProgressLine(const harness::Interleaving& turns, bool quiet)
+ProgressLine::ProgressLine(const plan::Interleaving& turns, bool quiet)
     : turns_{turns}, quiet_{quiet}, terminal_{terminal_of(STDERR_FILENO)} {}
 
 ProgressLine::~ProgressLine() { clear(); }
@@ -245,7 +245,7 @@ void ProgressLine::note(const std::string& text) {
 }
 
 /// In a log, which is nobody's terminal, each line stays.
-bool ProgressLine::is_due(const harness::Progress& progress) {
+bool ProgressLine::is_due(const run::Progress& progress) {
     constexpr std::chrono::seconds most{10};
     const auto now = std::chrono::steady_clock::now();
     std::tuple what{progress.case_index, progress.replica, progress.variant};
@@ -255,12 +255,12 @@ bool ProgressLine::is_due(const harness::Progress& progress) {
     return true;
 }
 
-void ProgressLine::progress(const harness::Progress& progress) {
+void ProgressLine::progress(const run::Progress& progress) {
     const auto& plan = turns_.runs.front().plan;
     if (quiet_ || progress.case_index >= plan.cases.size()) return;
     if (!terminal_.present && !is_due(progress)) return;
     const auto& estimate = progress.estimate;
-    const auto name = record::identity(harness::empty_case(plan.cases[progress.case_index]));
+    const auto name = record::identity(plan::empty_case(plan.cases[progress.case_index]));
     const bool again = progress.replica > plan.replicas; // beyond those that were planned
     const auto turn =
         fmt::format("{} {}{}{}", progress.variant.empty() ? "replica" : "pair", progress.replica,

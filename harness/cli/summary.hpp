@@ -33,11 +33,11 @@ std::size_t not_measured(const record::Run& run);
 
 /// Names of statuses with which a case is not done: --fail-on.
 using FailOn = std::vector<std::string>;
-json::Value summary_json(const harness::Outcome& outcome, const FailOn& fail_on);
+json::Value summary_json(const run::Outcome& outcome, const FailOn& fail_on);
 
 /// Did the first stage find that an expected part is missing?
 bool lacks_part(const record::Run& run);
-ExitCode exit_code(const harness::Outcome& outcome, const FailOn& fail_on);
+ExitCode exit_code(const run::Outcome& outcome, const FailOn& fail_on);
 /// Where both hold: the first of 2, 5, 1, 4, 3, 0.
 ExitCode worse(ExitCode one, ExitCode other);
 
@@ -45,9 +45,9 @@ ExitCode worse(ExitCode one, ExitCode other);
 // The progress of a run, on stderr: one line that is overwritten on a terminal; elsewhere a line for each replica, for
 // each finished case, and at least every 10 s; nothing with --quiet.
 
-class ProgressLine : public harness::Observer {
+class ProgressLine : public run::Observer {
 public:
-    ProgressLine(const harness::Interleaving& turns, bool quiet);
+    ProgressLine(const plan::Interleaving& turns, bool quiet);
     ~ProgressLine() override;
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
@@ -55,13 +55,13 @@ public:
     void started(const std::filesystem::path& folder, bool resumed,
                  const std::string& variant) override;
     void note(const std::string& text) override;
-    void progress(const harness::Progress& progress) override;
+    void progress(const run::Progress& progress) override;
     void finished(const record::Case& result, const std::string& variant) override;
 
 private:
     void clear();
-    bool is_due(const harness::Progress& progress);
-    const harness::Interleaving& turns_;
+    bool is_due(const run::Progress& progress);
+    const plan::Interleaving& turns_;
     bool quiet_;
     Terminal terminal_;
     std::size_t started_ = 0;

@@ -20,7 +20,7 @@
 namespace assay::cli {
 namespace {
 
-std::string words_of(const harness::PlannedRun& run) {
+std::string words_of(const plan::PlannedRun& run) {
     std::string words;
     for (const auto& [name, value] : run.pairing->changes)
         words += fmt::format("{}{}={}", words.empty() ? "" : ", ", name, record::to_string(value));
@@ -28,20 +28,20 @@ std::string words_of(const harness::PlannedRun& run) {
 }
 
 /// "old new | new old | old new | ...": the first pairs.
-std::string order_of(const harness::Interleaving& turns) {
+std::string order_of(const plan::Interleaving& turns) {
     constexpr int most_shown = 4;
     const int pairs = turns.runs.front().plan.replicas;
     std::string order;
     for (int pair = 0; pair < std::min(pairs, most_shown); ++pair) {
         order += pair == 0 ? "" : " |";
-        for (const auto index : harness::order_of_turns(pair, turns.runs.size()))
+        for (const auto index : plan::order_of_turns(pair, turns.runs.size()))
             order += " " + turns.runs[index].variant.label;
     }
     return order + (pairs > most_shown ? " | ..." : "");
 }
 
-json::Value outcomes_json(const harness::Interleaving& turns,
-                          const std::vector<harness::Outcome>& outcomes, const FailOn& fail_on) {
+json::Value outcomes_json(const plan::Interleaving& turns,
+                          const std::vector<run::Outcome>& outcomes, const FailOn& fail_on) {
     json::Value document{{"schema", "assay.outcomes/1"},
                          {"pairing", outcomes.front().run.pairing->id},
                          {"order", outcomes.front().run.pairing->order},
@@ -55,7 +55,7 @@ json::Value outcomes_json(const harness::Interleaving& turns,
     return document;
 }
 
-ExitCode exit_code_of(const std::vector<harness::Outcome>& outcomes, const FailOn& fail_on) {
+ExitCode exit_code_of(const std::vector<run::Outcome>& outcomes, const FailOn& fail_on) {
     ExitCode worst = ExitCode::done;
     for (const auto& outcome : outcomes) worst = worse(worst, exit_code(outcome, fail_on));
     return worst;
@@ -63,8 +63,8 @@ ExitCode exit_code_of(const std::vector<harness::Outcome>& outcomes, const FailO
 
 } // namespace
 
-ExitCode show_outcomes(const harness::Interleaving& turns,
-                       const std::vector<harness::Outcome>& outcomes, const Options& options) {
+ExitCode show_outcomes(const plan::Interleaving& turns, const std::vector<run::Outcome>& outcomes,
+                       const Options& options) {
     std::vector<LabelledFile> files;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         files.push_back({.label = turns.runs[i].variant.label, .file = outcomes[i].file});
@@ -94,11 +94,11 @@ ExitCode show_outcomes(const harness::Interleaving& turns,
     return code;
 }
 
-void show_turns(const harness::Interleaving& turns, const Options& options) {
+void show_turns(const plan::Interleaving& turns, const Options& options) {
     if (options.json) {
         json::Value document{{"schema", "assay.plans/1"},
                              {"pairs", turns.runs.front().plan.replicas},
-                             {"order", harness::order_word(turns.runs.size())},
+                             {"order", plan::order_word(turns.runs.size())},
                              {"expected_seconds", turns.expected_seconds},
                              {"notes", turns.notes},
                              {"settings", json::Value::array()}};

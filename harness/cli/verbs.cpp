@@ -11,12 +11,12 @@
 
 namespace assay::cli {
 
-void warn_of_problems(const harness::Catalogue& catalogue) {
+void warn_of_problems(const plan::Catalogue& catalogue) {
     for (const auto& problem : catalogue.problems)
         print_error(fmt::format("assay: warning: {}\n", problem.message));
 }
 
-Result<void> check_problems(const harness::Catalogue& catalogue) {
+Result<void> check_problems(const plan::Catalogue& catalogue) {
     const auto prevented = std::ranges::find(catalogue.problems, Fault::environment, &Error::fault);
     if (prevented != catalogue.problems.end()) return tl::unexpected{*prevented};
     warn_of_problems(catalogue);
@@ -52,9 +52,9 @@ ExitCode perform(const Options& options) {
                                   "give these"});
     }
     // Problems with hosts are reported before anything is measured.
-    auto job = harness::settle(options.job);
+    auto job = launch::settle(options.job);
     if (!job) return report(job.error());
-    auto hosts = harness::in_groups(std::move(job->hosts), options.groups);
+    auto hosts = plan::in_groups(std::move(job->hosts), options.groups);
     if (!hosts) return report(hosts.error());
     auto settled = options;
     settled.job = std::move(*job);

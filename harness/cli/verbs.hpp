@@ -29,19 +29,19 @@ ExitCode write_manifest(const Options& options);
 
 // What several of them need.
 
-void warn_of_problems(const harness::Catalogue& catalogue);
+void warn_of_problems(const plan::Catalogue& catalogue);
 /// The same; an error if the machine did not let a manifest be read: its benchmarks would be absent unnoticed.
-Result<void> check_problems(const harness::Catalogue& catalogue);
+Result<void> check_problems(const plan::Catalogue& catalogue);
 /// `assay list --suites`, in suites.cpp.
-ExitCode list_suites(const harness::Catalogue& catalogue, const Options& options);
-json::Value plan_as_json(const harness::Plan& plan);
-std::string cases_as_table(const harness::Plan& plan);
+ExitCode list_suites(const plan::Catalogue& catalogue, const Options& options);
+json::Value plan_as_json(const plan::Plan& plan);
+std::string cases_as_table(const plan::Plan& plan);
 /// One run, or those of --interleave.
-Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const Options& options);
-void show_plan(const harness::Interleaving& turns, const Options& options);
+Result<plan::Interleaving> runs_of(const plan::Catalogue& catalogue, const Options& options);
+void show_plan(const plan::Interleaving& turns, const Options& options);
 // Of several runs, in turns.cpp.
-void show_turns(const harness::Interleaving& turns, const Options& options);
-ExitCode show_outcomes(const harness::Interleaving& turns,
-                       const std::vector<harness::Outcome>& outcomes, const Options& options);
+void show_turns(const plan::Interleaving& turns, const Options& options);
+ExitCode show_outcomes(const plan::Interleaving& turns, const std::vector<run::Outcome>& outcomes,
+                       const Options& options);
 
 } // namespace assay::cli

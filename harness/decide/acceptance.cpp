@@ -10,14 +10,14 @@
 #include <map>
 #include <vector>
 
-namespace assay::stats {
+namespace assay::decide {
 namespace {
 
 /// The probability of a statistic this low or lower; 1 where there is none.
 double tail(double t, double degrees) {
     if (std::isnan(t)) return 1;
     if (std::isinf(t)) return t < 0 ? 0 : 1;
-    return student_below(t, degrees);
+    return stats::student_below(t, degrees);
 }
 
 struct Mean {
@@ -51,8 +51,9 @@ Mean mean_of(std::span<const Margin> margins, const AcceptanceNoise& noise) {
         squares += away * away;
     }
     const double own = count - static_cast<double>(groups.size());
-    const auto v = moderate({.variance = own > 0 ? squares / own : unknown, .degrees = own},
-                            {.variance = noise.replica.variance, .degrees = noise.replica.degrees});
+    const auto v =
+        stats::moderate({.variance = own > 0 ? squares / own : stats::unknown, .degrees = own},
+                        {.variance = noise.replica.variance, .degrees = noise.replica.degrees});
     double shares = 0;
     for (const auto& [run, group] : groups) shares += (group.count / count) * (group.count / count);
     const double of_replicas = v.variance / count;
@@ -94,8 +95,9 @@ Acceptance acceptance(std::span<const Margin> margins, const AcceptanceNoise& no
         mean = mean_of(margins, noise);
         result.count = margins.size();
     }
-    const double half =
-        mean.degrees > 0 ? student_factor(mean.degrees, 0.95) * mean.standard_error : unknown;
+    const double half = mean.degrees > 0
+                            ? stats::student_factor(mean.degrees, 0.95) * mean.standard_error
+                            : stats::unknown;
     result.mean = mean.value;
     result.low = mean.value - half;
     result.high = mean.value + half;
@@ -113,11 +115,12 @@ bool clears(std::span<const Margin> margins, const AcceptanceNoise& noise) {
     // Something outside spreads the slower half. Of a normal distribution the better one has this share of the variance
     // (of 2, 3, 4 and more values; order statistics). Moderated, for of few replicas the scatter says little.
     constexpr std::array of_half{1.0, 0.59, 0.45, 0.363};
-    const auto better = Values{logs}.first(std::max<std::size_t>(2, (logs.size() + 1) / 2));
-    const auto seen = moderate(
-        {.variance = variance(better) / of_half.at(std::min<std::size_t>(logs.size() - 2, 3)),
-         .degrees = static_cast<double>(better.size()) - 1},
-        {.variance = noise.replica.variance, .degrees = noise.replica.degrees});
+    const auto better = stats::Values{logs}.first(std::max<std::size_t>(2, (logs.size() + 1) / 2));
+    const auto seen =
+        stats::moderate({.variance = stats::variance(better) /
+                                     of_half.at(std::min<std::size_t>(logs.size() - 2, 3)),
+                         .degrees = static_cast<double>(better.size()) - 1},
+                        {.variance = noise.replica.variance, .degrees = noise.replica.degrees});
     const double of_replicas = std::max(noise.replica.variance, seen.variance);
     constexpr double deviations = 5.4;
     constexpr double least = 0.01;
@@ -239,7 +242,8 @@ std::optional<std::size_t> replicas_to_decide(const Acceptance& found, double le
         return {};
     constexpr double power_90 = 1.2816;
     const double factor =
-        student_quantile(1 - (level / static_cast<double>(looks.size())), found.degrees) + power_90;
+        stats::student_quantile(1 - (level / static_cast<double>(looks.size())), found.degrees) +
+        power_90;
     const double allowed =
         (found.mean * found.mean / (factor * factor)) - found.fixed_variance; // of the mean
     if (!(allowed > 0)) return {};
@@ -259,8 +263,9 @@ double decided_distance(const AcceptanceNoise& noise, std::size_t replicas, doub
     const double degrees = noise.replica.degrees + count - 1;
     const double error = std::sqrt((noise.replica.variance / count) + noise.run.variance);
     const double each = level / static_cast<double>(fail_looks.size());
-    return -std::expm1(-(student_quantile(1 - each, degrees) + student_quantile(power, degrees)) *
-                       error);
+    return -std::expm1(
+        -(stats::student_quantile(1 - each, degrees) + stats::student_quantile(power, degrees)) *
+        error);
 }
 
-} // namespace assay::stats
+} // namespace assay::decide

@@ -19,7 +19,7 @@
 #include <optional>
 #include <span>
 
-namespace assay::stats {
+namespace assay::decide {
 
 /// Replicas after which FAIL is tested, and PASS.
 inline constexpr std::array<std::size_t, 4> fail_looks{5, 10, 20, 40};
@@ -39,9 +39,10 @@ struct Margin {
 
 /// What is known of the noise beforehand; standard deviations of logarithms.
 struct AcceptanceNoise {
-    VarianceEstimate replica{.variance = 0,
-                             .degrees = 0};            ///< between replicas; no degrees: unknown
-    VarianceEstimate run{.variance = 0, .degrees = 0}; ///< between runs at different times; 0: none
+    stats::VarianceEstimate replica{.variance = 0,
+                                    .degrees = 0}; ///< between replicas; no degrees: unknown
+    stats::VarianceEstimate run{.variance = 0,
+                                .degrees = 0}; ///< between runs at different times; 0: none
     double limit = 0; ///< variance of the limit itself, where it was measured beside the values
 };
 
@@ -49,10 +50,10 @@ struct Acceptance {
     std::size_t looks = 0; ///< that there were enough replicas for
     std::size_t count =
         0; ///< replicas behind the values below: of the last look, or all where there was none
-    double mean = unknown; ///< logarithm of value over limit
-    double low = unknown;  ///< 95% interval of the mean
-    double high = unknown;
-    double standard_error = unknown;
+    double mean = stats::unknown; ///< logarithm of value over limit
+    double low = stats::unknown;  ///< 95% interval of the mean
+    double high = stats::unknown;
+    double standard_error = stats::unknown;
     double fixed_variance =
         0; ///< of the standard error: what more replicas of these runs do not reduce
     double degrees = 0;
@@ -100,4 +101,4 @@ std::optional<std::size_t> replicas_to_decide(const Acceptance& found, double le
 /// so many replicas of one run, at this level: below it to FAIL, above it to PASS.
 double decided_distance(const AcceptanceNoise& noise, std::size_t replicas, double level,
                         double power = 0.99);
-} // namespace assay::stats
+} // namespace assay::decide

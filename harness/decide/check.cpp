@@ -17,7 +17,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::record {
+namespace assay::decide {
 namespace {
 
 /// The clocks of hosts differ, and may be set while a run goes on.
@@ -36,7 +36,7 @@ std::string show(const Number& number) { return number ? fmt::format("{}", *numb
 
 class Check {
 public:
-    std::vector<Finding> run(const Run& run) {
+    std::vector<Finding> run(const record::Run& run) {
         started_ = seconds_of(run.started);
         ended_ = seconds_of(run.ended);
         if (started_ && ended_ && *ended_ < *started_)
@@ -44,7 +44,7 @@ public:
                 fmt::format("got {}, before the run started at {}", run.ended, run.started));
         std::set<std::string> identities;
         for (std::size_t i = 0; i < run.cases.size(); ++i) {
-            const Case& c = run.cases[i];
+            const record::Case& c = run.cases[i];
             path_ = json::join("cases", i);
             const std::string series =
                 fmt::format("{} on {} {}", identity(c), c.place.uuid, c.place.index);
@@ -70,15 +70,15 @@ private:
             add(key, fmt::format("got {}, the stored values give {}", show(found), show(computed)));
     }
 
-    void one_case(const Case& c) {
-        if (c.status != Status::ok && c.reason.empty())
+    void one_case(const record::Case& c) {
+        if (c.status != record::Status::ok && c.reason.empty())
             add("reason", fmt::format("is empty, expected the reason why the case is {}",
                                       to_string(c.status)));
         ceiling("ceiling", c.ceiling);
         for (std::size_t i = 0; i < c.other_ceilings.size(); ++i)
             ceiling(json::join("other_ceilings", i), c.other_ceilings[i]);
         for (std::size_t i = 0; i < c.replicas.size(); ++i) replica(c, i);
-        Case again = c;
+        record::Case again = c;
         conclude(again, static_cast<int>(c.replicas.size()));
         status(c, again);
         telemetry(c.telemetry, again.telemetry);
@@ -86,21 +86,21 @@ private:
         tables(c, again);
     }
 
-    void ceiling(const std::string& key, const Ceiling& found) {
-        if ((found.kind == CeilingKind::none) == found.value.has_value())
+    void ceiling(const std::string& key, const record::Ceiling& found) {
+        if ((found.kind == record::CeilingKind::none) == found.value.has_value())
             add(key, found.value ? "has a value but is of kind none"
                                  : "has no value but is not of kind none");
     }
 
-    void status(const Case& c, Case& again) {
+    void status(const record::Case& c, record::Case& again) {
         // The number of planned replicas is not in the record: an interrupted case may have
         // measured some of them.
-        if (c.status == Status::interrupted) {
+        if (c.status == record::Status::interrupted) {
             again.status = c.status;
             again.metrics.clear();
         }
         // Told from a data sheet, not from the replicas.
-        if (c.reason_code == ReasonCode::above_bound) {
+        if (c.reason_code == record::ReasonCode::above_bound) {
             again.status = c.status;
             again.metrics.clear();
         }
@@ -109,8 +109,8 @@ private:
                                       to_string(again.status), again.reason));
     }
 
-    void replica(const Case& c, std::size_t i) {
-        const Replica& r = c.replicas[i];
+    void replica(const record::Case& c, std::size_t i) {
+        const record::Replica& r = c.replicas[i];
         const std::string key = json::join("replicas", i);
         if (i > 0 && r.index <= c.replicas[i - 1].index)
             add(key + ".index", "replicas are not in order of their index, each once");
@@ -119,14 +119,14 @@ private:
             add(key + ".started", fmt::format("got {}, before the run started", r.started));
         if (when && ended_ && *when > *ended_ + clocks_differ)
             add(key + ".started", fmt::format("got {}, after the run ended", r.started));
-        if (r.status != Status::ok && r.reason.empty()) add(key + ".reason", "is empty");
+        if (r.status != record::Status::ok && r.reason.empty()) add(key + ".reason", "is empty");
         if (r.batches && r.values.size() > *r.batches)
             add(key + ".batches", fmt::format("got {}, fewer than the {} values that batches gave",
                                               *r.batches, r.values.size()));
         if (!r.values.empty() && r.calls && *r.calls == 0)
             add(key + ".calls", "got 0, but there are values");
-        for (const Named& figure : r.extra)
-            if (find_metric(figure.name) == nullptr)
+        for (const record::Named& figure : r.extra)
+            if (record::find_metric(figure.name) == nullptr)
                 add(key + ".extra", fmt::format("unknown metric {}", json::show_text(figure.name)));
         // A replica that is not ok may have stopped anywhere.
         if (is_measured(r.status) || r.seconds) interval(key, r);
@@ -134,7 +134,7 @@ private:
 
     /// seconds is the mean of the values; the interval is that of batch means, or, where the clock is
     /// coarser than that, a wider one that is just as symmetric.
-    void interval(const std::string& key, const Replica& r) {
+    void interval(const std::string& key, const record::Replica& r) {
         const stats::Interval computed = stats::batch_means_interval(r.values);
         compare(key + ".seconds", r.seconds, r.values.empty() ? Number{} : Number{computed.mean});
         if (!r.low || !r.high) {
@@ -155,7 +155,7 @@ private:
                                  *r.low, *r.high, computed.low, computed.high));
     }
 
-    void telemetry(const Telemetry& found, const Telemetry& computed) {
+    void telemetry(const record::Telemetry& found, const record::Telemetry& computed) {
         compare("telemetry.window_seconds", found.window_seconds, computed.window_seconds);
         compare("telemetry.core_clock_hz", found.core_clock_hz, computed.core_clock_hz);
         compare("telemetry.foreign_cpu", found.foreign_cpu, computed.foreign_cpu);
@@ -177,7 +177,7 @@ private:
             add("telemetry.disturbances", "differ from those of the replicas");
     }
 
-    void metrics(const Case& c, const Case& again) {
+    void metrics(const record::Case& c, const record::Case& again) {
         const bool shown = is_measured(c.status);
         if (!shown && !c.metrics.empty()) {
             add("metrics", fmt::format("there are {}, but the case is {}: expected none",
@@ -192,7 +192,8 @@ private:
             metric(json::join("metrics", i), c.metrics[i], again.metrics[i]);
     }
 
-    void metric(const std::string& key, const Metric& found, const Metric& computed) {
+    void metric(const std::string& key, const record::Metric& found,
+                const record::Metric& computed) {
         if (found.name != computed.name) {
             add(key + ".name", fmt::format("got {}, expected {}: the headline first, then the "
                                            "order of the table of metrics",
@@ -225,12 +226,12 @@ private:
         compare(key + ".levels.share", found.levels->share, computed.levels->share);
     }
 
-    void tables(const Case& c, const Case& again) {
+    void tables(const record::Case& c, const record::Case& again) {
         if (c.tables.size() != again.tables.size())
             return add("tables", fmt::format("got {}, the replicas give {}", c.tables.size(),
                                              again.tables.size()));
         for (std::size_t t = 0; t < c.tables.size(); ++t) {
-            const Table& found = c.tables[t];
+            const record::Table& found = c.tables[t];
             const std::string key = json::join("tables", t);
             if (found.metric != again.tables[t].metric || found.rows != again.tables[t].rows ||
                 found.columns != again.tables[t].columns ||
@@ -254,7 +255,7 @@ private:
     }
 
     /// Of thousands of visits the file has the first, and those that went wrong.
-    void soak(const Soak& soak, const std::vector<Case>& cases) {
+    void soak(const record::Soak& soak, const std::vector<record::Case>& cases) {
         std::uint64_t wrong = 0;
         for (std::size_t i = 0; i < soak.phases.size(); ++i) {
             const auto& phase = soak.phases[i];
@@ -265,15 +266,15 @@ private:
         count("corruptions", soak.wrong, std::uint64_t{soak.corruptions.size()}, false);
     }
 
-    void phase_of_soak(const std::string& key, const SoakPhase& phase,
-                       const std::vector<Case>& cases) {
+    void phase_of_soak(const std::string& key, const record::SoakPhase& phase,
+                       const std::vector<record::Case>& cases) {
         std::int64_t visits = 0;
         for (const auto& point : phase.points) visits += point.visits;
         count(key + ".visits", phase.visits, visits, true);
-        const auto of = std::ranges::find(cases, phase.of, identity);
+        const auto of = std::ranges::find(cases, phase.of, record::identity);
         if (of == cases.end()) return; // its name is hidden
-        std::vector<const Replica*> kept;
-        SoakVisit sum;
+        std::vector<const record::Replica*> kept;
+        record::SoakVisit sum;
         for (const auto& replica : of->replicas) {
             if (!replica.soak) continue;
             kept.push_back(&replica);
@@ -306,14 +307,15 @@ constexpr const char* digests_key = "digests";
 
 } // namespace
 
-std::vector<Finding> check_digests(const json::Value& document, const Run& run) {
+std::vector<Finding> check_digests(const json::Value& document, const record::Run& run) {
     if (!document.contains(digests_key)) {
-        if (document.at("schema") == first_schema_name) return {};
-        return {{digests_key, fmt::format("is missing, expected in a file of {}", schema_name)}};
+        if (document.at("schema") == record::first_schema_name) return {};
+        return {{digests_key,
+                 fmt::format("is missing, expected in a file of {}", record::schema_name)}};
     }
-    const auto stored = json::read<Digests>(document.at(digests_key), digests_key);
+    const auto stored = json::read<record::Digests>(document.at(digests_key), digests_key);
     if (!stored) return {{digests_key, stored.error().message}};
-    const auto computed = digests_of(document);
+    const auto computed = record::digests_of(document);
     std::vector<Finding> findings;
     const auto compare = [&](std::string path, std::string_view what, const std::string& found,
                              const std::string& expected) {
@@ -340,11 +342,11 @@ std::vector<Finding> check_digests(const json::Value& document, const Run& run) 
     return findings;
 }
 
-std::vector<Finding> check_summaries(const Run& run) { return Check{}.run(run); }
+std::vector<Finding> check_summaries(const record::Run& run) { return Check{}.run(run); }
 
 Result<Checked> verify_text(std::string_view text, std::string_view source,
-                            const ReadOptions& options) {
-    ReadOptions all = options;
+                            const record::ReadOptions& options) {
+    record::ReadOptions all = options;
     all.values = true;
     all.as_stored = true;
     ASSAY_TRY(const auto run, parse_run(text, source, all));
@@ -363,9 +365,9 @@ Result<Checked> verify_text(std::string_view text, std::string_view source,
     return checked;
 }
 
-Result<Checked> verify_run(const std::filesystem::path& path, const ReadOptions& options) {
+Result<Checked> verify_run(const std::filesystem::path& path, const record::ReadOptions& options) {
     ASSAY_TRY(const auto text, read_whole(path, options.bytes));
     return verify_text(text, path.string(), options);
 }
 
-} // namespace assay::record
+} // namespace assay::decide

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::record {
+namespace assay::decide {
 
 /// One error in a file.
 struct Finding {
@@ -29,13 +29,14 @@ struct Checked {
 };
 
 /// An error when it cannot be read as a result at all.
-Result<Checked> verify_run(const std::filesystem::path& path, const ReadOptions& options = {});
+Result<Checked> verify_run(const std::filesystem::path& path,
+                           const record::ReadOptions& options = {});
 Result<Checked> verify_text(std::string_view text, std::string_view source,
-                            const ReadOptions& options = {});
+                            const record::ReadOptions& options = {});
 
 /// The summaries alone, without the schema.
-std::vector<Finding> check_summaries(const Run& run);
+std::vector<Finding> check_summaries(const record::Run& run);
 /// The digests alone: names each section that does not have its own. `run` was read from `document`.
-std::vector<Finding> check_digests(const json::Value& document, const Run& run);
+std::vector<Finding> check_digests(const json::Value& document, const record::Run& run);
 
-} // namespace assay::record
+} // namespace assay::decide

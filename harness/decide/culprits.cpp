@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace assay::stats {
+namespace assay::decide {
 namespace {
 
 // Huber's constant: 95% as good as plain least squares where errors are normal.
@@ -34,7 +34,7 @@ struct Pair {
 /// Logarithm of the slowness of from -> to.
 double slowness(const PairMatrix& m, std::size_t from, std::size_t to) {
     const double value = m.values[from * m.nodes + to];
-    if (!std::isfinite(value) || !(value > 0)) return unknown;
+    if (!std::isfinite(value) || !(value > 0)) return stats::unknown;
     return m.higher_is_better ? -std::log(value) : std::log(value);
 }
 
@@ -61,7 +61,7 @@ std::vector<Pair> known_of(std::span<const MeasuredPair> pairs, std::size_t node
 }
 
 double median_of(const std::vector<double>& values) {
-    return values.empty() ? unknown : median(values);
+    return values.empty() ? stats::unknown : stats::median(values);
 }
 
 /// The common level, and an effect for each node that has pairs; effects have median 0.
@@ -156,7 +156,7 @@ private:
     double degrees_ = 0;
 };
 
-std::vector<double> adjusted(std::vector<double> p) { return holm(p); }
+std::vector<double> adjusted(std::vector<double> p) { return stats::holm(p); }
 
 class Search {
 public:
@@ -167,7 +167,7 @@ public:
 
     Culprits run() {
         out_.pairs = pairs_.size();
-        out_.noise = unknown;
+        out_.noise = stats::unknown;
         if (pairs_.size() >= 3) one_way();
         Fit fit{pairs_, nodes_, log_noise_};
         if (pairs_.empty()) return out_;
@@ -175,7 +175,7 @@ public:
         if (!(fit.degrees() >= fewest_degrees)) return out_;
         out_.noise = std::max(fit.noise(), quiet);
         for (std::size_t i = 0; i < nodes_; ++i)
-            out_.effects.push_back(effects.weight[i] > 0 ? effects.node[i] : unknown);
+            out_.effects.push_back(effects.weight[i] > 0 ? effects.node[i] : stats::unknown);
         for (const Pair& pair : pairs_) out_.rests.push_back({pair.a, pair.b, pair.left});
         nodes(effects, fit.degrees());
         links(effects, fit.degrees());
@@ -261,8 +261,8 @@ private:
 } // namespace
 
 double p_of_excess(double errors, double degrees) {
-    if (std::isnan(errors)) return unknown;
-    return student_above(std::min(errors, 1e6), worth * degrees);
+    if (std::isnan(errors)) return stats::unknown;
+    return stats::student_above(std::min(errors, 1e6), worth * degrees);
 }
 
 Culprits find_culprits(const PairMatrix& matrix, const CulpritRule& rule) {
@@ -275,4 +275,4 @@ Culprits find_culprits(std::span<const MeasuredPair> pairs, std::size_t nodes, d
     return Search{pairs, nodes, log_noise, rule}.run();
 }
 
-} // namespace assay::stats
+} // namespace assay::decide

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace assay::stats {
+namespace assay::decide {
 
 /// Values of every pair of nodes, row-major: from, to. NaN if not measured; the diagonal does not count,
 /// and only positive values do.
@@ -81,4 +81,4 @@ Culprits find_culprits(std::span<const MeasuredPair> pairs, std::size_t nodes, d
 /// so many degrees of freedom.
 double p_of_excess(double errors, double degrees);
 
-} // namespace assay::stats
+} // namespace assay::decide

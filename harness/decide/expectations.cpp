@@ -19,7 +19,7 @@
 #include <sstream>
 #include <string_view>
 
-namespace assay::record {
+namespace assay::decide {
 namespace {
 
 struct Fact {
@@ -33,7 +33,7 @@ struct Fact {
 
 /// The devices that the driver reports, so that one that fell off the bus is missed; without a driver,
 /// those on the PCI bus. The parts of one device share an address.
-std::int64_t devices_of(const Machine& machine) {
+std::int64_t devices_of(const record::Machine& machine) {
     const auto is_accelerator = [](const auto& device) { return device.kind == "accelerator"; };
     if (machine.devices.empty()) return std::ranges::count_if(machine.pci, is_accelerator);
     std::set<std::string_view> addresses;
@@ -42,7 +42,7 @@ std::int64_t devices_of(const Machine& machine) {
 }
 
 /// Network cards: the ports and interfaces of one share an address, its parts name it.
-std::int64_t cards_of(const Machine& machine) {
+std::int64_t cards_of(const record::Machine& machine) {
     std::set<std::string_view> addresses;
     for (const auto& card : machine.platform.network)
         addresses.insert(!card.physical_function.empty() ? card.physical_function
@@ -52,7 +52,7 @@ std::int64_t cards_of(const Machine& machine) {
 }
 
 /// The smallest of the fastest interfaces: those that nodes talk over.
-std::int64_t mtu_of(const Machine& machine) {
+std::int64_t mtu_of(const record::Machine& machine) {
     double fastest = 0;
     for (const auto& card : machine.platform.network)
         if (card.mtu) fastest = std::max(fastest, card.bytes_per_second.value_or(0));
@@ -65,7 +65,7 @@ std::int64_t mtu_of(const Machine& machine) {
 
 /// The lowest that a device may have; 0 where one does not say.
 template <class Member>
-std::int64_t least_of_devices(const Machine& machine, Member member) {
+std::int64_t least_of_devices(const record::Machine& machine, Member member) {
     std::optional<double> least;
     for (const auto& device : machine.devices)
         least =
@@ -73,7 +73,7 @@ std::int64_t least_of_devices(const Machine& machine, Member member) {
     return std::llround(least.value_or(0));
 }
 
-std::vector<Fact> facts_of(const Machine& machine) {
+std::vector<Fact> facts_of(const record::Machine& machine) {
     const auto& platform = machine.platform;
     const auto setup = [](const char* name, std::int64_t found, const char* unit) {
         return Fact{.name = name, .found = found, .is_setup = true, .unit = unit};
@@ -88,8 +88,8 @@ std::vector<Fact> facts_of(const Machine& machine) {
             {"nic", cards_of(machine)},
             setup("mtu", mtu_of(machine), "B"),
             setup("clock", std::llround(platform.clock_limit_hz.value_or(0)), "Hz"),
-            setup("gpu_clock", least_of_devices(machine, &Device::clock_max_hz), "Hz"),
-            setup("gpu_power", least_of_devices(machine, &Device::power_limit_watts), "W"),
+            setup("gpu_clock", least_of_devices(machine, &record::Device::clock_max_hz), "Hz"),
+            setup("gpu_power", least_of_devices(machine, &record::Device::power_limit_watts), "W"),
             {"channels", platform.memory_channels.value_or(0)},
             {"memory", std::min(bytes, machine.memory_limit_bytes.value_or(bytes)), true}};
 }
@@ -101,14 +101,14 @@ struct NamedText {
     bool is_version = false;
 };
 
-std::string ecc_of(const Machine& machine) {
+std::string ecc_of(const record::Machine& machine) {
     std::set<std::string> states;
     for (const auto& device : machine.devices)
         if (device.ecc) states.insert(*device.ecc ? "on" : "off");
     return fmt::format("{}", fmt::join(states, ", "));
 }
 
-std::vector<NamedText> texts_of(const Machine& machine) {
+std::vector<NamedText> texts_of(const record::Machine& machine) {
     return {{"driver", text(machine.software, "nvidia.driver"), true},
             {"cuda", text(machine.software, "nvidia.cuda"), true},
             {"kernel", machine.kernel, true},
@@ -143,7 +143,7 @@ bool meets(const Fact& fact, std::int64_t wanted, bool at_least) {
 
 } // namespace
 
-Result<std::optional<std::string>> unmet(const Machine& machine, const std::string& text) {
+Result<std::optional<std::string>> unmet(const record::Machine& machine, const std::string& text) {
     const auto facts = facts_of(machine);
     const auto equals = std::min(text.find('='), text.size());
     const bool at_least = equals > 0 && text[equals - 1] == '>';
@@ -169,11 +169,11 @@ Result<std::optional<std::string>> unmet(const Machine& machine, const std::stri
                                 "in {}",
                                 text, key, key, multiples_text));
     if (meets(*fact, *wanted, at_least)) return std::optional<std::string>{};
-    if (fact->is_nominal) return human_bytes(static_cast<double>(fact->found));
+    if (fact->is_nominal) return record::human_bytes(static_cast<double>(fact->found));
     const std::string_view unit = fact->unit;
     if (!unit.empty() && fact->found == 0) return fmt::format("{}=not known", key);
     return fmt::format("{}={}", key,
-                       unit == "Hz" ? human(static_cast<double>(fact->found), unit)
+                       unit == "Hz" ? record::human(static_cast<double>(fact->found), unit)
                                     : std::to_string(fact->found));
 }
 
@@ -203,7 +203,7 @@ Result<std::vector<std::string>> read_expectations(const std::string& text) {
     return expectations;
 }
 
-Result<void> check_expectations(const Machine& machine,
+Result<void> check_expectations(const record::Machine& machine,
                                 const std::vector<std::string>& expectations) {
     for (const auto& text : expectations) {
         const auto found = unmet(machine, text);
@@ -214,4 +214,4 @@ Result<void> check_expectations(const Machine& machine,
     return {};
 }
 
-} // namespace assay::record
+} // namespace assay::decide

@@ -12,7 +12,7 @@
 #include <map>
 #include <utility>
 
-namespace assay::stats {
+namespace assay::decide {
 namespace {
 
 /// A standard deviation of normal values is so many median absolute deviations.
@@ -25,19 +25,21 @@ constexpr std::size_t fewest_of_trunk = 3; ///< pairs: the median of three survi
 constexpr std::size_t fewest_shared = 3;   ///< links
 constexpr std::size_t fewest_both_ways = 5;
 
-double middle_of(std::vector<double> values) { return values.empty() ? unknown : median(values); }
+double middle_of(std::vector<double> values) {
+    return values.empty() ? stats::unknown : stats::median(values);
+}
 double spread_of(const std::vector<double>& values) {
     const double center = middle_of(values);
     std::vector<double> away;
     for (const double value : values) away.push_back(std::fabs(value - center));
-    return away.empty() ? 0 : of_mad * median(away);
+    return away.empty() ? 0 : of_mad * stats::median(away);
 }
 
 using Ends = std::pair<std::size_t, std::size_t>;
 Ends ordered(std::size_t a, std::size_t b) { return {std::min(a, b), std::max(a, b)}; }
 
 double slowness_of(double rate) {
-    return rate > 0 && std::isfinite(rate) ? -std::log(rate) : unknown;
+    return rate > 0 && std::isfinite(rate) ? -std::log(rate) : stats::unknown;
 }
 /// Of both ways, or of the one that is known.
 double mean_slowness(double there, double back) {
@@ -131,7 +133,7 @@ private:
         for (std::size_t group = 0; group < effects.size(); ++group) {
             if (effects[group].size() < 2) continue; // then it is the node
             which.push_back(group);
-            levels.push_back(median(effects[group]));
+            levels.push_back(stats::median(effects[group]));
             for (const double effect : effects[group]) within.push_back(effect - levels.back());
         }
         if (which.size() < 2) return;
@@ -145,12 +147,12 @@ private:
             others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
             const double between = which.size() > enough_for_spread ? spread_of(others) : 0;
             const auto size = static_cast<double>(effects[which[i]].size());
-            excess.push_back(levels[i] - median(others));
+            excess.push_back(levels[i] - stats::median(others));
             p.push_back(p_of_excess(excess.back() /
                                         std::hypot(between, of_median * single / std::sqrt(size)),
                                     degrees));
         }
-        const auto sure = holm(p);
+        const auto sure = stats::holm(p);
         for (std::size_t i = 0; i < which.size(); ++i) {
             if (!(excess[i] >= least_) || !(sure[i] <= rule_.alpha) ||
                 !is_common(effects[which[i]], excess[i]))
@@ -179,7 +181,7 @@ private:
         std::erase_if(cells, [](const auto& cell) { return cell.second.size() < fewest_of_trunk; });
         if (cells.size() <= enough_for_spread) return; // the nodes' effects hold them
         std::vector<double> levels;
-        for (const auto& [groups, values] : cells) levels.push_back(median(values));
+        for (const auto& [groups, values] : cells) levels.push_back(stats::median(values));
         const double between = spread_of(levels);
         const auto degrees = static_cast<double>(rest.rests.size() - cells.size());
         std::vector<double> p;
@@ -190,7 +192,7 @@ private:
             const double error = std::max(between, of_median * rest.noise / std::sqrt(size));
             p.push_back(p_of_excess(levels[at++] / error, degrees));
         }
-        const auto sure = holm(p);
+        const auto sure = stats::holm(p);
         at = 0;
         for (const auto& [groups, values] : cells) {
             const std::size_t i = at++;
@@ -242,7 +244,7 @@ private:
                             : cdf(complement(boost::math::binomial{static_cast<double>(of), each},
                                              most - 1)));
         }
-        const auto sure = holm(p);
+        const auto sure = stats::holm(p);
         for (std::size_t group = 0; group < slow.size(); ++group) {
             if (!(sure[group] <= rule_.alpha)) continue;
             std::vector<double> slowdowns;
@@ -256,7 +258,7 @@ private:
                                    .group = group,
                                    .links = slow[group],
                                    .of = of,
-                                   .slowdown = median(slowdowns),
+                                   .slowdown = stats::median(slowdowns),
                                    .p = sure[group]});
         }
     }
@@ -289,7 +291,7 @@ private:
         constexpr double of_95 = 1.96;
         const double half =
             of_95 * of_median * spread_of(slower) / std::sqrt(static_cast<double>(slower.size()));
-        const double level = median(slower);
+        const double level = stats::median(slower);
         out_.blocking.slowdown = std::exp(level);
         out_.blocking.low = std::exp(level - half);
         out_.blocking.high = std::exp(level + half);
@@ -308,7 +310,8 @@ private:
                 good.push_back(log);
         }
         if (own.empty() || good.empty()) return Alone::not_measured;
-        return median(own) - median(good) >= std::log(slowdown) / 2 ? Alone::slow : Alone::fine;
+        return stats::median(own) - stats::median(good) >= std::log(slowdown) / 2 ? Alone::slow
+                                                                                  : Alone::fine;
     }
     void compare_alone() {
         for (auto& group : out_.groups)
@@ -344,4 +347,4 @@ FabricFindings find_in_fabric(std::span<const FabricPair> pairs, std::size_t nod
     return FabricSearch{pairs, nodes, kinds, log_noise, rule}.run();
 }
 
-} // namespace assay::stats
+} // namespace assay::decide

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace assay::stats {
+namespace assay::decide {
 
 /// Bytes per second; NaN if not measured.
 struct FabricPair {
@@ -94,4 +94,4 @@ FabricFindings find_in_fabric(std::span<const FabricPair> pairs, std::size_t nod
                               std::span<const FabricKind> kinds, double log_noise,
                               const CulpritRule& rule = {});
 
-} // namespace assay::stats
+} // namespace assay::decide

@@ -13,7 +13,7 @@
 #include <numbers>
 #include <utility>
 
-namespace assay::stats {
+namespace assay::decide {
 namespace {
 
 /// What is cut off: further below than above, for bad nodes are slow.
@@ -31,12 +31,12 @@ double normal_tail(double z) { return cdf(boost::math::normal{}, z); }
 
 } // namespace
 
-FleetLevel fleet_level(Values logs) {
-    FleetLevel level{.nodes = logs.size(), .center = median(logs)};
+FleetLevel fleet_level(stats::Values logs) {
+    FleetLevel level{.nodes = logs.size(), .center = stats::median(logs)};
     if (logs.size() < 2 || !std::isfinite(level.center)) return level;
     std::vector<double> away;
     for (const double value : logs) away.push_back(std::abs(value - level.center));
-    const double deviation = of_mad * median(away);
+    const double deviation = of_mad * stats::median(away);
     const double wider = 1 + (4 / static_cast<double>(logs.size()));
     std::vector<double> kept;
     for (const double value : logs) {
@@ -47,12 +47,12 @@ FleetLevel fleet_level(Values logs) {
             kept.push_back(value);
     }
     level.left_out = logs.size() - kept.size();
-    level.variance = own_variance(kept);
+    level.variance = stats::own_variance(kept);
     level.variance.variance /= left_by_cut;
     return level;
 }
 
-DeviationInterval deviation_interval(const VarianceEstimate& variance, double confidence) {
+DeviationInterval deviation_interval(const stats::VarianceEstimate& variance, double confidence) {
     if (!(variance.degrees > 0) || !(variance.variance >= 0)) return {};
     const boost::math::chi_squared law{variance.degrees};
     const double squares = variance.variance * variance.degrees;
@@ -63,11 +63,11 @@ DeviationInterval deviation_interval(const VarianceEstimate& variance, double co
 }
 
 double fleet_factor(double level, double degrees, std::size_t nodes) {
-    return -student_quantile(level, degrees) *
+    return -stats::student_quantile(level, degrees) *
            std::sqrt(1 + (of_median / static_cast<double>(nodes)));
 }
 
-FleetBounds fleet_bounds(const VarianceEstimate& variance, double noise, std::size_t nodes,
+FleetBounds fleet_bounds(const stats::VarianceEstimate& variance, double noise, std::size_t nodes,
                          std::size_t metrics, const FleetRule& rule) {
     if (!(variance.degrees > 0) || !(variance.variance >= 0) || nodes == 0 || metrics == 0)
         return {};
@@ -80,7 +80,7 @@ FleetBounds fleet_bounds(const VarianceEstimate& variance, double noise, std::si
     // Retests do not make the fleet's median any surer.
     const double of_center = of_median * variance.variance / static_cast<double>(nodes);
     bounds.accuse =
-        -student_quantile(rule.accuse / static_cast<double>(metrics), variance.degrees) *
+        -stats::student_quantile(rule.accuse / static_cast<double>(metrics), variance.degrees) *
         std::sqrt((bounds.sd_of_median * bounds.sd_of_median) + of_center);
     return bounds;
 }
@@ -120,7 +120,7 @@ std::optional<std::size_t> rank_without_distribution(std::size_t nodes, double l
 
 // --- where variance comes from ---------------------------------------------------------------------
 
-std::vector<VarianceEstimate> nested_variances(std::span<const Nested> values) {
+std::vector<stats::VarianceEstimate> nested_variances(std::span<const Nested> values) {
     struct Item {
         const Nested* of;
         double value;
@@ -132,7 +132,7 @@ std::vector<VarianceEstimate> nested_variances(std::span<const Nested> values) {
     // Once in order, the members of every group follow each other.
     std::ranges::stable_sort(items, {},
                              [](const Item& item) -> const auto& { return item.of->groups; });
-    std::vector<VarianceEstimate> found;
+    std::vector<stats::VarianceEstimate> found;
     const std::size_t levels = values.empty() ? 0 : values.front().groups.size();
     for (std::size_t level = 0; level <= levels; ++level) {
         const auto of_group = [&](const Item& item) {
@@ -162,7 +162,8 @@ std::vector<VarianceEstimate> nested_variances(std::span<const Nested> values) {
             errors += (count - 1) * error;
             degrees += count - 1;
         }
-        const double own = degrees > 0 ? std::max(0.0, (squares - errors) / degrees) : unknown;
+        const double own =
+            degrees > 0 ? std::max(0.0, (squares - errors) / degrees) : stats::unknown;
         found.push_back({.variance = own, .degrees = degrees});
         if (level == levels) break;
         std::vector<Item> larger;
@@ -208,4 +209,4 @@ std::optional<ReliabilityPlan> reliability_plan(double ratio, double vendor_risk
     return {};
 }
 
-} // namespace assay::stats
+} // namespace assay::decide

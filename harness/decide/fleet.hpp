@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace assay::stats {
+namespace assay::decide {
 
 struct FleetRule {
     double screen = 0.01;  ///< of screening a healthy node, each metric
@@ -30,18 +30,19 @@ struct FleetRule {
 struct FleetLevel {
     std::size_t nodes = 0;
     std::size_t left_out = 0; ///< too far from the median to count
-    double center = unknown;
-    VarianceEstimate variance{.variance = unknown, .degrees = 0};
+    double center = stats::unknown;
+    stats::VarianceEstimate variance{.variance = stats::unknown, .degrees = 0};
 };
-FleetLevel fleet_level(Values logs);
+FleetLevel fleet_level(stats::Values logs);
 
 /// The square root of a variance, and its 95% interval by chi-squared.
 struct DeviationInterval {
-    double deviation = unknown;
-    double low = unknown;
-    double high = unknown;
+    double deviation = stats::unknown;
+    double low = stats::unknown;
+    double high = stats::unknown;
 };
-DeviationInterval deviation_interval(const VarianceEstimate& variance, double confidence = 0.95);
+DeviationInterval deviation_interval(const stats::VarianceEstimate& variance,
+                                     double confidence = 0.95);
 
 /// k(level) = t(1 - level, degrees) sqrt(1 + pi / (2 nodes)): how many standard deviations below the median of so many
 /// nodes a value of a healthy node is with this probability.
@@ -49,13 +50,13 @@ double fleet_factor(double level, double degrees, std::size_t nodes);
 
 /// Distances below the median, of logarithms.
 struct FleetBounds {
-    double screen = unknown;
-    double accuse = unknown;       ///< of the median of the retests, or of the node itself
-    double sd_of_value = unknown;  ///< of healthy nodes' single values
-    double sd_of_median = unknown; ///< of medians of retests
+    double screen = stats::unknown;
+    double accuse = stats::unknown;       ///< of the median of the retests, or of the node itself
+    double sd_of_value = stats::unknown;  ///< of healthy nodes' single values
+    double sd_of_median = stats::unknown; ///< of medians of retests
 };
 /// `variance`: of single values, moderated. `noise`: the part of it that another time would change.
-FleetBounds fleet_bounds(const VarianceEstimate& variance, double noise, std::size_t nodes,
+FleetBounds fleet_bounds(const stats::VarianceEstimate& variance, double noise, std::size_t nodes,
                          std::size_t metrics, const FleetRule& rule = {});
 /// The smallest slowdown, relative, that is found with `power` by screening and retests.
 double fleet_slowdown(const FleetBounds& bounds, std::size_t nodes, const FleetRule& rule = {});
@@ -78,7 +79,7 @@ struct Nested {
 };
 /// The variance within each kind of group but not within the next smaller one, the largest last: between values of a
 /// run, runs of a day, days, devices, nodes. By the moments of a nested analysis of variance. No degrees: unknown.
-std::vector<VarianceEstimate> nested_variances(std::span<const Nested> values);
+std::vector<stats::VarianceEstimate> nested_variances(std::span<const Nested> values);
 
 // --- plans of two parties -----------------------------------------------------------------------------
 
@@ -99,4 +100,4 @@ struct ReliabilityPlan {
 std::optional<ReliabilityPlan> reliability_plan(double ratio, double vendor_risk,
                                                 double buyer_risk);
 
-} // namespace assay::stats
+} // namespace assay::decide

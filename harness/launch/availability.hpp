@@ -8,10 +8,10 @@
 #include "plan/manifest.hpp"
 #include "record/model.hpp"
 
-namespace assay::harness {
+namespace assay::launch {
 
 /// Why not, as far as files show: its library or its launcher is missing. Empty: it seems usable.
-std::string why_unavailable(const Manifest& module);
+std::string why_unavailable(const plan::Manifest& module);
 
 /// The result of loading a module.
 struct ModuleState {
@@ -21,6 +21,7 @@ struct ModuleState {
 };
 
 /// Loads each module in its own worker process and asks it for its facts.
-std::vector<ModuleState> probe_modules(const Catalogue& catalogue, const record::Machine& machine);
+std::vector<ModuleState> probe_modules(const plan::Catalogue& catalogue,
+                                       const record::Machine& machine);
 
-} // namespace assay::harness
+} // namespace assay::launch

@@ -19,25 +19,25 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::launch {
 namespace {
 
 namespace fs = std::filesystem;
 
-Command plain(const LaunchRequest& request, std::vector<std::string> environment) {
+process::Command plain(const LaunchRequest& request, std::vector<std::string> environment) {
     return {.arguments = {request.program.string(), "worker"},
             .environment = std::move(environment),
             .cpus = request.placement.cpus,
             .log = request.log,
-            .mark = mark_of(request.token)};
+            .mark = process::mark_of(request.token)};
 }
 
 using Arguments = std::vector<std::string>;
 
 Result<Arguments> launcher_program(const char* name, const char* package,
                                    const std::vector<std::string>& environment) {
-    const char* path = find_variable(environment, "PATH");
-    const auto program = find_program(name, path == nullptr ? "/usr/bin:/bin" : path);
+    const char* path = process::find_variable(environment, "PATH");
+    const auto program = process::find_program(name, path == nullptr ? "/usr/bin:/bin" : path);
     if (program.empty())
         return fail(fmt::format("needs {} (Debian package {})", name, package), Fault::environment);
     return Arguments{program.string()};
@@ -59,7 +59,7 @@ void stay_here(const LaunchRequest& request, const std::vector<std::string>& env
         set(arguments, "mpi_yield_when_idle", "1");
     }
     // A host without a network has this interface; Open MPI ignores it by default.
-    if (find_variable(environment, "OMPI_MCA_btl_tcp_if_include") == nullptr)
+    if (process::find_variable(environment, "OMPI_MCA_btl_tcp_if_include") == nullptr)
         set(arguments, "btl_tcp_if_include", "lo");
     set(arguments, "orte_tmpdir_base", request.scratch.string());
     set(arguments, "btl_vader_backing_directory", request.scratch.string());
@@ -71,7 +71,7 @@ void carry(const std::vector<std::string>& environment, Arguments& arguments) {
     for (const auto& setting : recorded_environment(environment))
         names.push_back(setting.name.substr(setting.name.find('.') + 1));
     for (const auto& name : names)
-        if (!name.starts_with("OMPI_MCA_") && find_variable(environment, name) != nullptr)
+        if (!name.starts_with("OMPI_MCA_") && process::find_variable(environment, name) != nullptr)
             arguments.insert(arguments.end(), {"-x", name});
 }
 
@@ -85,7 +85,8 @@ void go_to_hosts(const LaunchRequest& request, const std::vector<std::string>& e
 }
 
 /// Open MPI 4.
-Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> environment) {
+Result<process::Command> mpirun(const LaunchRequest& request,
+                                std::vector<std::string> environment) {
     ASSAY_TRY(auto arguments, launcher_program("mpirun", "openmpi-bin", environment));
     arguments.insert(arguments.end(), {"-np", std::to_string(request.placement.ranks)});
     if (request.placement.hosts.empty())
@@ -95,18 +96,18 @@ Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> en
     // Ranks bind themselves: mpirun counts the machine's cores, not those this process may use.
     arguments.insert(arguments.end(), {"--bind-to", "none"});
     if (!may_read_siblings()) set(arguments, "btl_vader_single_copy_mechanism", "none");
-    for (const char* name : start_variables)
-        if (find_variable(environment, name) != nullptr)
+    for (const char* name : process::start_variables)
+        if (process::find_variable(environment, name) != nullptr)
             arguments.insert(arguments.end(), {"-x", name});
     arguments.insert(arguments.end(), {request.program.string(), "worker"});
     if (::geteuid() == 0) {
         environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
         environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
     }
-    return Command{.arguments = std::move(arguments),
-                   .environment = std::move(environment),
-                   .log = request.log,
-                   .mark = mark_of(request.token)};
+    return process::Command{.arguments = std::move(arguments),
+                            .environment = std::move(environment),
+                            .log = request.log,
+                            .mark = process::mark_of(request.token)};
 }
 
 /// A host for each rank: Slurm's way to take a given order.
@@ -120,11 +121,11 @@ Result<fs::path> write_rank_file(const LaunchRequest& request) {
 }
 
 /// A step of a Slurm allocation. Its environment reaches every rank unchanged.
-Result<Command> srun(const LaunchRequest& request, std::vector<std::string> environment) {
+Result<process::Command> srun(const LaunchRequest& request, std::vector<std::string> environment) {
     ASSAY_TRY(auto arguments, launcher_program("srun", "slurm-client", environment));
     ASSAY_TRY(const auto ranks, write_rank_file(request));
     environment.push_back("SLURM_HOSTFILE=" + ranks.string());
-    if (find_variable(environment, "SLURM_MPI_TYPE") == nullptr)
+    if (process::find_variable(environment, "SLURM_MPI_TYPE") == nullptr)
         arguments.emplace_back("--mpi=pmix");
     // --overlap: the script that runs this may hold all CPUs; ranks bind themselves.
     for (const char* option : {"--distribution=arbitrary", "--overlap", "--cpu-bind=none",
@@ -135,10 +136,10 @@ Result<Command> srun(const LaunchRequest& request, std::vector<std::string> envi
     if (!may_read_siblings())
         environment.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism=none");
     arguments.insert(arguments.end(), {request.program.string(), "worker"});
-    return Command{.arguments = std::move(arguments),
-                   .environment = std::move(environment),
-                   .log = request.log,
-                   .mark = mark_of(request.token)};
+    return process::Command{.arguments = std::move(arguments),
+                            .environment = std::move(environment),
+                            .log = request.log,
+                            .mark = process::mark_of(request.token)};
 }
 
 } // namespace
@@ -158,13 +159,13 @@ bool may_read_siblings(const fs::path& root) {
 
 namespace {
 
-Result<Command> bare_command(const LaunchRequest& request) {
+Result<process::Command> bare_command(const LaunchRequest& request) {
     auto environment =
         worker_environment(request.inherited, request.placement, request.context.variables);
-    std::ranges::move(to_variables({.socket = request.address,
-                                    .token = request.token,
-                                    .data_limit = request.data_limit,
-                                    .run = own_identity()}),
+    std::ranges::move(process::to_variables({.socket = request.address,
+                                             .token = request.token,
+                                             .data_limit = request.data_limit,
+                                             .run = process::own_identity()}),
                       std::back_inserter(environment));
     if (request.placement.launcher.empty()) return plain(request, std::move(environment));
     if (request.placement.launcher == "mpirun") return mpirun(request, std::move(environment));
@@ -176,7 +177,7 @@ Result<Command> bare_command(const LaunchRequest& request) {
 
 } // namespace
 
-Result<Command> launch_command(const LaunchRequest& request) {
+Result<process::Command> launch_command(const LaunchRequest& request) {
     auto command = bare_command(request);
     const auto& prefix = request.context.prefix;
     if (!command) return command;
@@ -188,20 +189,20 @@ Result<Command> launch_command(const LaunchRequest& request) {
     return command;
 }
 
-Result<Listener> listener_for(const Placement& placement) {
+Result<process::Listener> listener_for(const Placement& placement) {
     for (const auto& host : placement.hosts) {
-        ASSAY_TRY(auto own, own_address_towards(host.name));
-        const auto theirs = numeric_address(host.name);
+        ASSAY_TRY(auto own, process::own_address_towards(host.name));
+        const auto theirs = process::numeric_address(host.name);
         const bool is_here = theirs && to_text(own).find(*theirs + ':') != std::string::npos;
-        if (!is_here) return Listener::open(own);
+        if (!is_here) return process::Listener::open(own);
     }
-    return Listener::open();
+    return process::Listener::open();
 }
 
 namespace {
 
 /// The signal that killed it; 0: none.
-int signal_of(const Ending& ending, bool by_proxy) {
+int signal_of(const process::Ending& ending, bool by_proxy) {
     // A launcher's exit code contains the signal that killed a rank: 128 + n, as a shell's does.
     constexpr int shell_offset = 128;
     const bool told = by_proxy && ending.code > shell_offset;
@@ -209,13 +210,13 @@ int signal_of(const Ending& ending, bool by_proxy) {
 }
 
 std::string killed_by(int signal) {
-    return fmt::format("killed by {}{}", signal_words(signal),
+    return fmt::format("killed by {}{}", process::signal_words(signal),
                        signal == SIGKILL ? ", perhaps out of memory," : "");
 }
 
 } // namespace
 
-record::Conclusion early_death(const Ending& ending, bool by_proxy) {
+record::Conclusion early_death(const process::Ending& ending, bool by_proxy) {
     const int signal = signal_of(ending, by_proxy);
     const auto how = signal == 0 ? fmt::format("it ended with exit code {}", ending.code)
                                  : "it was " + killed_by(signal);
@@ -227,7 +228,7 @@ record::Conclusion early_death(const Ending& ending, bool by_proxy) {
             .values = {{"message", reason}}};
 }
 
-record::Conclusion death(const std::optional<Ending>& ending, bool by_proxy,
+record::Conclusion death(const std::optional<process::Ending>& ending, bool by_proxy,
                          const std::string& phase, const std::string& who, record::Values values) {
     record::Conclusion death{.status = record::Status::crashed,
                              .code = record::ReasonCode::process_died,
@@ -251,12 +252,12 @@ record::Conclusion death(const std::optional<Ending>& ending, bool by_proxy,
 
 namespace fs = std::filesystem;
 
-Result<ExecutionContext> context_of(const Variant& variant, std::string_view path) {
+Result<ExecutionContext> context_of(const plan::Variant& variant, std::string_view path) {
     ExecutionContext context{.variables = variant.variables, .prefix = {}};
     std::istringstream words{variant.via};
     for (std::string word; words >> word;) {
         if (context.prefix.empty() && word.find('/') == std::string::npos) {
-            const auto program = find_program(word, path);
+            const auto program = process::find_program(word, path);
             if (program.empty())
                 return fail(
                     fmt::format("variant {}: there is no program {} on PATH", variant.label, word),
@@ -272,20 +273,21 @@ Result<void> try_out(const ExecutionContext& context, const fs::path& program,
                      const std::vector<std::string>& environment) {
     if (context.prefix.empty()) return {};
     constexpr std::chrono::seconds patience{30}; // its files may come from a slow disk
-    ASSAY_TRY(const auto scratch, Scratch::create());
-    Command command{.arguments = context.prefix,
-                    .environment = worker_environment(environment, Placement{}, context.variables),
-                    .log = scratch.folder() / "log"};
+    ASSAY_TRY(const auto scratch, process::Scratch::create());
+    process::Command command{.arguments = context.prefix,
+                             .environment =
+                                 worker_environment(environment, Placement{}, context.variables),
+                             .log = scratch.folder() / "log"};
     command.arguments.insert(command.arguments.end(), {program.string(), "worker"});
-    ASSAY_TRY(auto process, Process::start(command));
+    ASSAY_TRY(auto process, process::Process::start(command));
     const auto& ending = process.wait(patience);
     // A worker without a socket reports that and exits with its usage code.
     if (ending && ending->signal == 0 && ending->code == static_cast<int>(ExitCode::usage))
         return {};
-    const auto said = last_line_of(command.log);
+    const auto said = process::last_line_of(command.log);
     return fail(fmt::format("a worker could not be started with {}: {}", context.prefix.front(),
                             said.empty() ? "it printed nothing" : said),
                 Fault::environment);
 }
 
-} // namespace assay::harness
+} // namespace assay::launch

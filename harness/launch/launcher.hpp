@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::launch {
 
 // --- execution context ---------------------------------------------------------------------------
 // What is around the workers of a variant: environment variables, a command that starts them.
@@ -31,7 +31,7 @@ struct ExecutionContext {
 };
 
 /// `path`: the PATH to search for programs. A missing one is an environment error.
-Result<ExecutionContext> context_of(const Variant& variant, std::string_view path);
+Result<ExecutionContext> context_of(const plan::Variant& variant, std::string_view path);
 
 /// Does `program worker` start in there? Fails with its error message if not.
 Result<void> try_out(const ExecutionContext& context, const std::filesystem::path& program,
@@ -55,20 +55,20 @@ struct LaunchRequest {
 };
 
 /// An environment error names what is missing: "needs mpirun (Debian package openmpi-bin)".
-Result<Command> launch_command(const LaunchRequest& request);
+Result<process::Command> launch_command(const LaunchRequest& request);
 
 /// Where the parent listens: on the route to the first other host, or without a network.
-Result<Listener> listener_for(const Placement& placement);
+Result<process::Listener> listener_for(const Placement& placement);
 
 /// How a process of a case ended. `ending`: nothing if only its connection closed. `by_proxy`: another program started
 /// it. `who`, `values`: the rank, if known ("rank 1 on node1 ").
-record::Conclusion death(const std::optional<Ending>& ending, bool by_proxy,
+record::Conclusion death(const std::optional<process::Ending>& ending, bool by_proxy,
                          const std::string& phase, const std::string& who, record::Values values);
 /// The same before any process has said hello: no module was loaded, so nothing is known of the case.
-record::Conclusion early_death(const Ending& ending, bool by_proxy);
+record::Conclusion early_death(const process::Ending& ending, bool by_proxy);
 
 /// May processes of one user read each other's memory? Containers often deny it; shared memory transports
 /// must then be configured.
 bool may_read_siblings(const std::filesystem::path& root = "/");
 
-} // namespace assay::harness
+} // namespace assay::launch

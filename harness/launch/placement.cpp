@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::launch {
 namespace {
 
 /// Symbols mean the same as in Machine::workers in assay/machine.hpp.
@@ -28,7 +28,7 @@ int count_of(const record::Value& value, const record::Machine& machine) {
 }
 
 /// Variables of the case's own parameter values override a tuning: they were requested.
-void add_variables(const PlannedCase& planned, record::NamedList& variables) {
+void add_variables(const plan::PlannedCase& planned, record::NamedList& variables) {
     for (const auto& parameter : planned.benchmark->parameters) {
         const auto* value = record::find(planned.parameters, parameter.name);
         if (value == nullptr || parameter.variables.empty()) continue;
@@ -42,13 +42,14 @@ void add_variables(const PlannedCase& planned, record::NamedList& variables) {
 }
 
 /// A team of processes with a device each.
-bool has_rank_per_device(const Benchmark& benchmark) {
+bool has_rank_per_device(const plan::Benchmark& benchmark) {
     return benchmark.team && benchmark.all_devices;
 }
 
 /// Programs of others start their teams by themselves, with a launcher: ASSAY_TEAM_HOSTS is "h1:2,h2". Without a number a
 /// host has as many slots as this one has cores.
-void tell_hosts(const PlannedCase& planned, const Job& job, record::NamedList& variables) {
+void tell_hosts(const plan::PlannedCase& planned, const plan::Job& job,
+                record::NamedList& variables) {
     if (job.hosts.empty() || !planned.module->path_variable) return;
     std::string hosts;
     for (const auto& host : job.hosts)
@@ -59,8 +60,8 @@ void tell_hosts(const PlannedCase& planned, const Job& job, record::NamedList& v
 }
 
 /// The ranks of a team and their hosts.
-Result<void> place_ranks(const PlannedCase& planned, const record::Machine& machine, const Job& job,
-                         Placement& placement) {
+Result<void> place_ranks(const plan::PlannedCase& planned, const record::Machine& machine,
+                         const plan::Job& job, Placement& placement) {
     const auto* asked = record::find(planned.parameters, "ranks");
     if (asked == nullptr || !planned.benchmark->team) return {};
     const auto& ranks = *asked;
@@ -91,7 +92,7 @@ Result<void> place_ranks(const PlannedCase& planned, const record::Machine& mach
 
 /// The devices visible to the ranks or the worker. Devices of other hosts have other UUIDs and, assuming equal hosts,
 /// the same numbers; all are visible unless some were chosen.
-std::vector<std::string> shown_devices(const PlannedCase& planned, const Placement& placement,
+std::vector<std::string> shown_devices(const plan::PlannedCase& planned, const Placement& placement,
                                        const record::Machine& machine) {
     std::vector<std::string> names;
     if (placement.hosts.empty()) {
@@ -106,9 +107,9 @@ std::vector<std::string> shown_devices(const PlannedCase& planned, const Placeme
 
 } // namespace
 
-Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
+Result<Placement> place(const plan::PlannedCase& planned, const record::Machine& machine,
                         const record::NamedList& variables, const ChooseCpus& choose_cpus,
-                        const Job& job) {
+                        const plan::Job& job) {
     const auto* threads = record::find(planned.parameters, "threads");
     const bool team = planned.benchmark->team;
     const int usable = std::max(machine.usable_threads.value_or(1), 1);
@@ -222,7 +223,7 @@ bool is_removed(std::string_view name) {
 }
 
 bool is_ours(std::string_view name) {
-    return begins_with_any(name, job_prefixes) || begins_with_any(name, start_variables);
+    return begins_with_any(name, job_prefixes) || begins_with_any(name, process::start_variables);
 }
 
 bool is_device_choice(std::string_view name) {
@@ -238,7 +239,7 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
                                             const record::NamedList& forced) {
     std::vector<std::string> entries;
     for (const auto& entry : inherited) {
-        const auto name = variable_name(entry);
+        const auto name = process::variable_name(entry);
         if (!is_ours(name) && !is_removed(name) &&
             record::find(placement.variables, name) == nullptr)
             entries.push_back(entry);
@@ -249,8 +250,9 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
     entries.emplace_back("OMP_DYNAMIC=false");
     if (!placement.devices.empty()) {
         // By UUID, and in the order of the driver's tools: CUDA's own order is by speed.
-        std::erase_if(entries,
-                      [](const std::string& e) { return is_device_choice(variable_name(e)); });
+        std::erase_if(entries, [](const std::string& e) {
+            return is_device_choice(process::variable_name(e));
+        });
         // HIP takes CUDA's variable for its own, and counts what ROCm shows it from 0.
         const bool is_amd = placement.device_kind == "hip";
         if (!is_amd) entries.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
@@ -258,7 +260,7 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
                                       is_amd ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",
                                       fmt::join(placement.devices, ",")));
     }
-    Start start;
+    process::Start start;
     if (placement.launcher.empty() && !placement.cpus.empty()) {
         entries.emplace_back("OMP_PROC_BIND=true");
         entries.push_back(fmt::format("OMP_PLACES={{{}}}", fmt::join(placement.cpus, "},{")));
@@ -269,7 +271,7 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
     for (const auto& host : placement.hosts) start.host_ranks.push_back(host.ranks);
     std::ranges::move(to_variables(start), std::back_inserter(entries));
     std::erase_if(entries, [&](const std::string& entry) {
-        return record::find(forced, variable_name(entry)) != nullptr;
+        return record::find(forced, process::variable_name(entry)) != nullptr;
     });
     for (const auto& [name, value] : forced)
         entries.push_back(fmt::format("{}={}", name, record::to_string(value)));
@@ -280,14 +282,14 @@ record::NamedList recorded_environment(const std::vector<std::string>& environme
                                        const std::vector<std::string>& inherited) {
     record::NamedList settings;
     for (const auto& entry : inherited) {
-        const auto name = variable_name(entry);
+        const auto name = process::variable_name(entry);
         if (name.size() < entry.size() && is_removed(name) &&
-            find_variable(environment, name) == nullptr)
+            process::find_variable(environment, name) == nullptr)
             settings.push_back({fmt::format("environment.{}", name),
                                 fmt::format("unset, was {}", entry.substr(name.size() + 1))});
     }
     for (const auto& entry : environment) {
-        const auto name = variable_name(entry);
+        const auto name = process::variable_name(entry);
         if (name.size() < entry.size() && begins_with_any(name, recorded_prefixes))
             settings.push_back(
                 {fmt::format("environment.{}", name), entry.substr(name.size() + 1)});
@@ -296,4 +298,4 @@ record::NamedList recorded_environment(const std::vector<std::string>& environme
     return settings;
 }
 
-} // namespace assay::harness
+} // namespace assay::launch

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::launch {
 
 /// What must be equal for two cases to be measured by one worker process.
 struct Placement {
@@ -39,9 +39,9 @@ using ChooseCpus = std::function<std::vector<int>(int threads, const std::string
 
 /// An error says why the case does not apply here: too many threads. `job`: the hosts of teams; other
 /// cases run on this machine.
-Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
+Result<Placement> place(const plan::PlannedCase& planned, const record::Machine& machine,
                         const record::NamedList& variables, const ChooseCpus& choose_cpus,
-                        const Job& job = {});
+                        const plan::Job& job = {});
 
 /// Bytes that each of `processes` may allocate, so that a benchmark that allocates too much reaches its limit
 /// before the machine's. `available`: usable now.
@@ -64,4 +64,4 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
 record::NamedList recorded_environment(const std::vector<std::string>& environment,
                                        const std::vector<std::string>& inherited = {});
 
-} // namespace assay::harness
+} // namespace assay::launch

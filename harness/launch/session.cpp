@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-namespace assay::harness {
+namespace assay::launch {
 namespace {
 
 using namespace std::chrono_literals;
@@ -36,33 +36,34 @@ std::string short_build(const std::string& build) {
 
 } // namespace
 
-Session::Session(std::optional<Listener> listener, Process process, const LaunchRequest& request,
-                 message::Welcome welcome)
+Session::Session(std::optional<process::Listener> listener, process::Process process,
+                 const LaunchRequest& request, process::message::Welcome welcome)
     : listener_{std::move(listener)}, process_{std::move(process)}, token_{request.token},
       placement_{request.placement}, by_proxy_{listener_.has_value()}, welcome_{std::move(welcome)},
       build_{request.build} {}
 
-Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::Welcome welcome) {
+Result<std::unique_ptr<Session>> Session::start(LaunchRequest request,
+                                                process::message::Welcome welcome) {
     const auto not_started = [](const Error& error) {
         return fail("the worker could not be started: " + error.message, Fault::benchmark);
     };
-    std::optional<Listener> listener;
-    std::optional<std::pair<Connection, Descriptor>> pair;
+    std::optional<process::Listener> listener;
+    std::optional<std::pair<process::Connection, Descriptor>> pair;
     if (!request.placement.launcher.empty() || !request.context.prefix.empty()) {
         auto opened = listener_for(request.placement);
         if (!opened && request.placement.hosts.empty()) return not_started(opened.error());
         if (!opened) return tl::unexpected{opened.error()};
         listener.emplace(std::move(*opened));
     } else {
-        auto opened = connection_pair();
+        auto opened = process::connection_pair();
         if (!opened) return not_started(opened.error());
         pair.emplace(std::move(*opened));
     }
-    request.address = listener ? listener->address() : inherited_address();
+    request.address = listener ? listener->address() : process::inherited_address();
     request.token = random_token();
     ASSAY_TRY(auto command, launch_command(request));
     if (pair) command.connection = pair->second.get();
-    auto process = Process::start(command);
+    auto process = process::Process::start(command);
     if (!process) return not_started(process.error());
     std::unique_ptr<Session> session{
         new Session{std::move(listener), std::move(*process), request, std::move(welcome)}};
@@ -77,12 +78,13 @@ std::vector<std::string> Session::stop() {
     if (!alive_) return {};
     alive_ = false;
     for (auto& peer : peers_)
-        if (peer.rank >= 0) (void)peer.connection.send_at_once(message::to_line(message::Stop{}));
+        if (peer.rank >= 0)
+            (void)peer.connection.send_at_once(process::message::to_line(process::message::Stop{}));
     process_.wait(stop_patience);
     return process_.kill();
 }
 
-void Session::begin(const message::Measure& request, const Watch& watch) {
+void Session::begin(const process::message::Measure& request, const Watch& watch) {
     measured_ = request;
     begun_ = utc_now();
     waiting_.emplace(Waiting{.id = request.id,
@@ -95,19 +97,20 @@ void Session::begin(const message::Measure& request, const Watch& watch) {
 void Session::proceed(std::string_view point, bool has_time) {
     if (has_time) waiting_->restart();
     for (auto& peer : peers_)
-        if (peer.rank >= 0 && !peer.connection.send_at_once(message::to_line(message::Proceed{
-                                  .id = waiting_->id, .point = std::string{point}})))
+        if (peer.rank >= 0 &&
+            !peer.connection.send_at_once(process::message::to_line(
+                process::message::Proceed{.id = waiting_->id, .point = std::string{point}})))
             end(*waiting_, {.reason = "the worker does not read its requests"});
 }
 
-message::Result Session::answer() {
+process::message::Result Session::answer() {
     auto& waiting = *waiting_;
-    auto answer = taken<message::Result>().value_or(message::Result{});
+    auto answer = taken<process::message::Result>().value_or(process::message::Result{});
     auto& c = answer.result;
     const bool answered = waiting.status == Status::ok;
     if (!answered) {
         c.replicas = {{.started = begun_}};
-        set_conclusion(answer.replica(), std::move(waiting.conclusion));
+        record::set_conclusion(answer.replica(), std::move(waiting.conclusion));
     }
     // They use the machine until the worker ends; a launcher's children are the ranks.
     if (answered && !by_proxy_)
@@ -119,37 +122,37 @@ message::Result Session::answer() {
     // Rank 0 only knows that another rank gave up.
     if (answered && waiting.other && replica.reason_code == ReasonCode::another_rank) {
         waiting.other->status = replica.status;
-        set_conclusion(replica, *std::move(waiting.other));
+        record::set_conclusion(replica, *std::move(waiting.other));
     }
     // Such a case has no replicas; the reason is its own.
     if (replica.status == Status::skipped || waiting.status == Status::interrupted) {
-        set_conclusion(c, conclusion(replica));
+        record::set_conclusion(c, record::conclusion(replica));
         c.replicas.clear();
     }
     return answer;
 }
 
-message::Facts Session::facts(const std::string& module, const Watch& watch) {
+process::message::Facts Session::facts(const std::string& module, const Watch& watch) {
     // The slowest library known takes a few seconds to load.
     waiting_.emplace(Waiting{.id = 1, .watch = watch, .limit_seconds = 30});
-    send(message::AskFacts{.id = 1, .module = module});
+    send(process::message::AskFacts{.id = 1, .module = module});
     run();
-    auto answer = taken<message::Facts>();
+    auto answer = taken<process::message::Facts>();
     stop();
     if (answer) return std::move(*answer);
     return {.problem = waiting_->status == Status::interrupted ? "" : waiting_->conclusion.reason};
 }
 
-message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session, const std::string& module,
-                         const Watch& watch) {
+process::message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session,
+                                  const std::string& module, const Watch& watch) {
     return session ? (*session)->facts(module, watch)
-                   : message::Facts{.problem = session.error().message};
+                   : process::message::Facts{.problem = session.error().message};
 }
 
-void Session::send(const message::ToWorker& request) {
+void Session::send(const process::message::ToWorker& request) {
     auto& waiting = *waiting_;
     waiting.restart();
-    request_ = message::to_line(request);
+    request_ = process::message::to_line(request);
     for (auto& peer : peers_)
         if (peer.rank >= 0 && !peer.connection.send_at_once(request_))
             end(waiting, {.reason = "the worker does not read its requests"});
@@ -283,29 +286,29 @@ void Session::read_peer(Waiting& waiting, Peer& peer) {
 }
 
 Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line) {
-    auto message = message::parse_from_worker(line);
+    auto message = process::message::parse_from_worker(line);
     if (!message) return tl::unexpected{message.error()};
-    if (const auto* hello = std::get_if<message::Hello>(&*message)) {
+    if (const auto* hello = std::get_if<process::message::Hello>(&*message)) {
         auto greeted = greet(peer, *hello);
         if (greeted && waiting.phase == starting) waiting.phase = "loading the module";
         return greeted;
     }
-    if (const auto* result = std::get_if<message::Result>(&*message);
+    if (const auto* result = std::get_if<process::message::Result>(&*message);
         result != nullptr && result->result.replicas.size() != 1)
         return fail("a result that is not of one replica", Fault::benchmark);
     if (peer.rank < 0) return fail("a message before hello", Fault::benchmark);
-    if (auto* log = std::get_if<message::Log>(&*message))
+    if (auto* log = std::get_if<process::message::Log>(&*message))
         waiting.warn(std::move(log->text));
-    else if (auto* described = std::get_if<message::Described>(&*message))
+    else if (auto* described = std::get_if<process::message::Described>(&*message))
         add_host(host_of(placement_.hosts, peer.rank), std::move(described->machine));
-    else if (const auto* phase = std::get_if<message::Phase>(&*message))
+    else if (const auto* phase = std::get_if<process::message::Phase>(&*message))
         waiting.see(*phase);
-    else if (const auto* reached = std::get_if<message::Reached>(&*message)) {
+    else if (const auto* reached = std::get_if<process::message::Reached>(&*message)) {
         if (measured_.has_siblings) waiting.see(*reached);
-    } else if (auto* done = std::get_if<message::Done>(&*message);
+    } else if (auto* done = std::get_if<process::message::Done>(&*message);
                done != nullptr && peer.rank != 0)
         waiting.see(std::move(*done), name_of(peer.rank), values_of(peer.rank));
-    else if (const auto* pong = std::get_if<message::Pong>(&*message))
+    else if (const auto* pong = std::get_if<process::message::Pong>(&*message))
         peer.state = pong->state.substr(0, 1);
     else if (peer.rank == 0)
         waiting.take(std::move(*message));
@@ -318,10 +321,10 @@ void Session::add_host(std::string name, record::Machine machine) {
         hosts_.push_back({.name = std::move(name), .machine = std::move(machine)});
 }
 
-Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
+Result<void> Session::greet(Peer& peer, const process::message::Hello& hello) {
     const auto known = [&](const Peer& other) { return other.rank == hello.rank; };
-    if (!same_token(hello.token, token_) || hello.rank < 0 || hello.rank >= placement_.ranks ||
-        peer.rank >= 0 || std::ranges::any_of(peers_, known))
+    if (!process::same_token(hello.token, token_) || hello.rank < 0 ||
+        hello.rank >= placement_.ranks || peer.rank >= 0 || std::ranges::any_of(peers_, known))
         return fail("a hello that was not expected", Fault::benchmark);
     peer.rank = hello.rank;
     peer.lines = 0;
@@ -332,14 +335,14 @@ Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
         build_ = hello.build;
         build_of_ = hello.rank;
     }
-    auto sent = peer.connection.send_at_once(message::to_line(welcome_));
+    auto sent = peer.connection.send_at_once(process::message::to_line(welcome_));
     if (sent) sent = peer.connection.send_at_once(request_);
     // On another host it may be gone already: its launcher reports why.
     return placement_.hosts.empty() ? sent : Result<void>{};
 }
 
 /// One program in the whole run, and every host once.
-Result<void> Session::compare(const Peer& peer, const message::Hello& hello) const {
+Result<void> Session::compare(const Peer& peer, const process::message::Hello& hello) const {
     const auto who = name_of(hello.rank);
     const char* const advice = placement_.hosts.empty()
                                    ? "it was replaced during the run; start again"
@@ -382,7 +385,7 @@ std::vector<int> Session::ranks_here() const {
 }
 
 std::string Session::missing_ranks() const {
-    return harness::missing_ranks(placement_.hosts, placement_.ranks, ranks_here());
+    return launch::missing_ranks(placement_.hosts, placement_.ranks, ranks_here());
 }
 
 // --- ends -----------------------------------------------------------------------------------------
@@ -407,7 +410,7 @@ std::string Session::culprits(Waiting& waiting) {
     for (auto& peer : peers_) {
         peer.state.clear();
         if (peer.rank >= 0 && !peer.closed)
-            (void)peer.connection.send_at_once(message::to_line(message::Ping{}));
+            (void)peer.connection.send_at_once(process::message::to_line(process::message::Ping{}));
     }
     const auto until = Steady::now() + ping_patience;
     const auto silent = [](const Peer& peer) { return peer.rank >= 0 && peer.state.empty(); };
@@ -490,4 +493,4 @@ void Session::end(Waiting& waiting, Conclusion conclusion) {
     for (const auto& name : process_.kill()) waiting.warn(survivor(name));
 }
 
-} // namespace assay::harness
+} // namespace assay::launch

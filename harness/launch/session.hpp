@@ -24,13 +24,14 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::launch {
 
 class Session {
 public:
     /// `welcome`: told to every process that connects. An error of the environment says what is missing here, a launcher
     /// or a way to a host; Fault::benchmark, that the system did not let us start the worker: another try may succeed.
-    static Result<std::unique_ptr<Session>> start(LaunchRequest request, message::Welcome welcome);
+    static Result<std::unique_ptr<Session>> start(LaunchRequest request,
+                                                  process::message::Welcome welcome);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     Session(Session&&) = delete;
@@ -39,7 +40,7 @@ public:
 
     /// To have a case measured, see measure_together() in siblings.hpp: begin(), then step() whenever one of watched() is
     /// readable or a heartbeat has passed, until is_over(), then answer().
-    void begin(const message::Measure& request, const Watch& watch);
+    void begin(const process::message::Measure& request, const Watch& watch);
     void watched(std::vector<pollfd>& into) const;
     std::chrono::milliseconds patience() const;
     void step();
@@ -53,9 +54,9 @@ public:
     void interrupt();
     /// A case with one replica, whose status says how the worker ended if it did not answer; without one
     /// if it was skipped or interrupted.
-    message::Result answer();
+    process::message::Result answer();
     /// Ends the worker. Neither facts nor a problem when the run is to stop.
-    message::Facts facts(const std::string& module, const Watch& watch);
+    process::message::Facts facts(const std::string& module, const Watch& watch);
     /// Lets the worker end by itself, and kills it if it does not. Names processes that cannot be killed.
     std::vector<std::string> stop();
     bool alive() const { return alive_; }
@@ -67,7 +68,7 @@ public:
 
 private:
     struct Peer {
-        Connection connection;
+        process::Connection connection;
         std::chrono::steady_clock::time_point since{}; ///< of the connection
         int rank = -1;                                 ///< -1: has not said hello
         std::string machine;                           ///< of a team on several hosts
@@ -77,9 +78,9 @@ private:
     };
 
     /// Either a listener or the connection of a process that inherited it.
-    Session(std::optional<Listener> listener, Process process, const LaunchRequest& request,
-            message::Welcome welcome);
-    void send(const message::ToWorker& request);
+    Session(std::optional<process::Listener> listener, process::Process process,
+            const LaunchRequest& request, process::message::Welcome welcome);
+    void send(const process::message::ToWorker& request);
     template <class T>
     std::optional<T> taken();
     void run();
@@ -89,8 +90,8 @@ private:
     void read_peer(Waiting& waiting, Peer& peer);
     Result<void> take(Waiting& waiting, Peer& peer, const std::string& line);
     void add_host(std::string name, record::Machine machine);
-    Result<void> greet(Peer& peer, const message::Hello& hello);
-    Result<void> compare(const Peer& peer, const message::Hello& hello) const;
+    Result<void> greet(Peer& peer, const process::message::Hello& hello);
+    Result<void> compare(const Peer& peer, const process::message::Hello& hello) const;
     bool look_for_late_ranks(Waiting& waiting);
     void give_up_in_time(Waiting& waiting);
     std::string culprits(Waiting& waiting);
@@ -102,17 +103,17 @@ private:
     /// A conclusion without a code: the worker cannot be used.
     void end(Waiting& waiting, record::Conclusion conclusion);
 
-    std::optional<Listener> listener_; ///< for processes that another program starts
-    Process process_;
+    std::optional<process::Listener> listener_; ///< for processes that another program starts
+    process::Process process_;
     std::string token_;
     Placement placement_;
     bool by_proxy_; ///< another program starts the worker, and reports its end
-    message::Welcome welcome_;
+    process::message::Welcome welcome_;
     std::vector<Peer> peers_;
     std::vector<std::string> environment_;
     std::string request_;            ///< the present one, for ranks that connect later
     std::optional<Waiting> waiting_; ///< set by the first request
-    message::Measure measured_;
+    process::message::Measure measured_;
     std::string begun_; ///< when
     std::vector<record::TeamHost> hosts_;
     int lost_ = -1;     ///< the rank whose connection closed first
@@ -126,7 +127,7 @@ private:
 bool wait_for_any(const std::vector<Session*>& sessions, const Watch& watch);
 
 /// A module's facts about its libraries, from a worker started for this only.
-message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session, const std::string& module,
-                         const Watch& watch = {});
+process::message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session,
+                                  const std::string& module, const Watch& watch = {});
 
-} // namespace assay::harness
+} // namespace assay::launch

@@ -20,7 +20,7 @@
 #include <span>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::launch {
 namespace {
 
 constexpr std::size_t most_nodes = 65'536;
@@ -37,16 +37,17 @@ std::optional<int> take_number(std::string_view& text) {
 /// What `scontrol show hostnames LIST` prints: a name per line.
 Result<std::string> ask_names(const std::string& list,
                               const std::vector<std::string>& environment) {
-    const char* path = find_variable(environment, "PATH");
-    const auto program = find_program("scontrol", path == nullptr ? "/usr/bin:/bin" : path);
+    const char* path = process::find_variable(environment, "PATH");
+    const auto program =
+        process::find_program("scontrol", path == nullptr ? "/usr/bin:/bin" : path);
     if (program.empty())
         return fail("needs scontrol (Debian package slurm-client)", Fault::environment);
-    ASSAY_TRY(const auto scratch, Scratch::create());
+    ASSAY_TRY(const auto scratch, process::Scratch::create());
     const auto log = scratch.folder() / "names";
     ASSAY_TRY(auto process,
-              Process::start({.arguments = {program.string(), "show", "hostnames", list},
-                              .environment = environment,
-                              .log = log}));
+              process::Process::start({.arguments = {program.string(), "show", "hostnames", list},
+                                       .environment = environment,
+                                       .log = log}));
     constexpr std::chrono::seconds patience{20};
     const auto& ending = process.wait(patience);
     constexpr std::size_t most = std::size_t{16} << 20U;
@@ -67,7 +68,7 @@ int cores_of(const record::Machine& machine) {
 
 /// Slots count cores (Slurm has no others), so for ranks that need a device each they are no more than devices. Where this
 /// machine has none, nothing is known of the others: one, unless told.
-int slots_of(const Host& host, const record::Machine& machine, std::optional<int> devices) {
+int slots_of(const plan::Host& host, const record::Machine& machine, std::optional<int> devices) {
     if (!devices) return host.slots != 0 ? host.slots : cores_of(machine);
     if (*devices == 0) return std::max(host.slots, 1);
     return host.slots != 0 ? std::min(host.slots, *devices) : *devices;
@@ -86,7 +87,7 @@ std::vector<int> spread(const std::vector<int>& slots, std::int64_t wanted) {
 }
 
 /// Steps run on nodes of the job alone; Slurm itself would only say that there is no room.
-Result<void> check_allocation(const std::vector<Host>& hosts) {
+Result<void> check_allocation(const std::vector<plan::Host>& hosts) {
     ASSAY_TRY(const auto allocated, hosts_of_allocation());
     std::vector<std::string> names;
     for (const auto& host : allocated) names.push_back(host.name);
@@ -122,37 +123,37 @@ std::vector<int> repeated_counts(std::string_view text) {
     }
 }
 
-Result<std::vector<Host>> hosts_of_allocation() {
-    const auto environment = own_environment();
-    const char* list = find_variable(environment, "SLURM_JOB_NODELIST");
+Result<std::vector<plan::Host>> hosts_of_allocation() {
+    const auto environment = process::own_environment();
+    const char* list = process::find_variable(environment, "SLURM_JOB_NODELIST");
     if (list == nullptr)
         return fail("this Slurm allocation lists no hosts (SLURM_JOB_NODELIST)",
                     Fault::environment);
     ASSAY_TRY(const auto names, ask_names(list, environment));
-    auto hosts = parse_hostfile(names, "scontrol");
+    auto hosts = plan::parse_hostfile(names, "scontrol");
     if (!hosts) return hosts;
-    const char* slots = find_variable(environment, "SLURM_TASKS_PER_NODE");
-    if (slots == nullptr) slots = find_variable(environment, "SLURM_JOB_CPUS_PER_NODE");
+    const char* slots = process::find_variable(environment, "SLURM_TASKS_PER_NODE");
+    if (slots == nullptr) slots = process::find_variable(environment, "SLURM_JOB_CPUS_PER_NODE");
     const auto counts = repeated_counts(slots == nullptr ? "" : slots);
     for (std::size_t i = 0; i < hosts->size() && i < counts.size(); ++i)
         (*hosts)[i].slots = counts[i];
     return hosts;
 }
 
-Result<void> check_hosts(const std::vector<Host>& hosts) {
+Result<void> check_hosts(const std::vector<plan::Host>& hosts) {
     std::map<std::string, std::string> names; ///< by address
     for (const auto& host : hosts) {
-        ASSAY_TRY(const auto address, numeric_address(host.name));
+        ASSAY_TRY(const auto address, process::numeric_address(host.name));
         const auto [known, added] = names.emplace(address, host.name);
         if (!added)
             return fail(fmt::format("{} and {} are one host ({}): name it once", known->second,
                                     host.name, address));
-        ASSAY_TRY(own_address_towards(host.name));
+        ASSAY_TRY(process::own_address_towards(host.name));
     }
     return {};
 }
 
-Result<std::vector<HostRanks>> share_out(const std::vector<Host>& hosts, bool show_names,
+Result<std::vector<HostRanks>> share_out(const std::vector<plan::Host>& hosts, bool show_names,
                                          const record::Value& ranks, const record::Machine& machine,
                                          std::optional<int> devices) {
     std::vector<int> slots;
@@ -182,10 +183,10 @@ Result<std::vector<HostRanks>> share_out(const std::vector<Host>& hosts, bool sh
     return result;
 }
 
-Result<Job> settle(Job job) {
+Result<plan::Job> settle(plan::Job job) {
     if (job.launcher.empty()) job.launcher = "mpirun";
     const bool in_slurm = job.launcher == "srun";
-    if (in_slurm && find_variable(own_environment(), "SLURM_JOB_ID") == nullptr)
+    if (in_slurm && process::find_variable(process::own_environment(), "SLURM_JOB_ID") == nullptr)
         return fail("srun starts teams inside a Slurm allocation, and this is none: use sbatch or "
                     "salloc",
                     Fault::environment);
@@ -202,7 +203,7 @@ Result<Job> settle(Job job) {
 std::string host_of(const std::vector<HostRanks>& hosts, int rank) {
     std::vector<int> counts;
     for (const auto& host : hosts) counts.push_back(host.ranks);
-    const auto place = place_of(counts, rank);
+    const auto place = process::place_of(counts, rank);
     return place ? hosts[place->host].label : "";
 }
 
@@ -235,10 +236,10 @@ std::string silent_hosts(const std::vector<HostRanks>& hosts, const std::vector<
         const bool is_here = std::ranges::any_of(here, is_on_it);
         first += host.ranks;
         if (is_here || asked++ >= most_asked) continue;
-        if (!does_answer(host.name))
+        if (!process::does_answer(host.name))
             words += fmt::format("; {} does not answer: is its network up?", host.label);
     }
     return words;
 }
 
-} // namespace assay::harness
+} // namespace assay::launch

@@ -14,25 +14,25 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::launch {
 
 /// Is each host known, listed once and routable? Asks the name service and the kernel; sends
 /// nothing.
-Result<void> check_hosts(const std::vector<Host>& hosts);
+Result<void> check_hosts(const std::vector<plan::Host>& hosts);
 
 /// Ranks on one host. They have consecutive numbers, host after host.
 struct HostRanks {
     std::string name;
     std::string label; ///< its name in results and messages: its own, or "node1"
     int ranks = 0;
-    std::vector<Group> groups{};
+    std::vector<plan::Group> groups{};
     bool operator==(const HostRanks&) const = default;
 };
 
 /// What `ranks` of a team means on these hosts: a number, spread evenly, or a symbol. An error says how
 /// many slots are missing. Hosts without ranks are left out. `devices`: of this machine, for a team
 /// with a rank for each; 0: it has none, which says nothing about the hosts.
-Result<std::vector<HostRanks>> share_out(const std::vector<Host>& hosts, bool show_names,
+Result<std::vector<HostRanks>> share_out(const std::vector<plan::Host>& hosts, bool show_names,
                                          const record::Value& ranks, const record::Machine& machine,
                                          std::optional<int> devices = std::nullopt);
 
@@ -43,12 +43,12 @@ std::string rank_words(const std::vector<HostRanks>& hosts, int rank);
 
 /// Fills in hosts and launcher: mpirun by default, and for srun without hosts those of the Slurm
 /// allocation of this process. Checks the hosts.
-Result<Job> settle(Job job);
+Result<plan::Job> settle(plan::Job job);
 
 // The Slurm allocation of this process.
 
 /// Asks `scontrol` for the names in SLURM_JOB_NODELIST; slots are SLURM_TASKS_PER_NODE, or the CPUs.
-Result<std::vector<Host>> hosts_of_allocation();
+Result<std::vector<plan::Host>> hosts_of_allocation();
 /// "2(x3),4" is 2 2 2 4. Empty for any other text.
 std::vector<int> repeated_counts(std::string_view text);
 
@@ -58,4 +58,4 @@ std::string missing_ranks(const std::vector<HostRanks>& hosts, int ranks,
 /// Of the hosts none of whose ranks is here, those whose network does not answer: "; h2 does not answer ...".
 std::string silent_hosts(const std::vector<HostRanks>& hosts, const std::vector<int>& here);
 
-} // namespace assay::harness
+} // namespace assay::launch

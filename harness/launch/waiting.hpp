@@ -21,7 +21,7 @@
 #include <variant>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::launch {
 
 /// What the parent does while it waits.
 struct Watch {
@@ -74,9 +74,9 @@ inline std::string survivor(const std::string& name) {
 }
 
 /// Which request the message answers; 0: none.
-inline std::uint64_t id_of(const message::FromWorker& message) {
-    if (const auto* result = std::get_if<message::Result>(&message)) return result->id;
-    const auto* facts = std::get_if<message::Facts>(&message);
+inline std::uint64_t id_of(const process::message::FromWorker& message) {
+    if (const auto* result = std::get_if<process::message::Result>(&message)) return result->id;
+    const auto* facts = std::get_if<process::message::Facts>(&message);
     return facts == nullptr ? 0 : facts->id;
 }
 
@@ -90,7 +90,7 @@ struct Waiting {
 
     std::string phase{starting};
     std::string reached; ///< of a case with siblings: how far it has got
-    std::optional<message::FromWorker> answer;
+    std::optional<process::message::FromWorker> answer;
     std::vector<std::string> warnings;
     std::optional<record::Conclusion> other; ///< why a rank other than 0 did not finish; the first
     std::optional<record::Status> status;    ///< set: over; ok: answered
@@ -101,7 +101,7 @@ struct Waiting {
     record::Conclusion given_up() {
         record::Conclusion why{.code = record::ReasonCode::another_rank,
                                .reason = "the other ranks did not finish with rank 0"};
-        auto* result = answer ? std::get_if<message::Result>(&*answer) : nullptr;
+        auto* result = answer ? std::get_if<process::message::Result>(&*answer) : nullptr;
         if (result == nullptr || result->replica().reason.empty()) return why;
         why.reason = result->replica().reason;
         why.values = result->replica().reason_values;
@@ -110,14 +110,14 @@ struct Waiting {
     void hurry() { deadline = std::min(deadline, std::chrono::steady_clock::now() + grace); }
 
     void warn(std::string text) { record::add_warning(warnings, std::move(text)); }
-    void see(const message::Phase& message) {
+    void see(const process::message::Phase& message) {
         if (message.id != id) return;
         phase = message.phase;
         if (watch.phase) watch.phase(phase);
     }
     /// It waits for its siblings now, each of which has a limit of its own. Points come in their order, once.
-    void see(const message::Reached& message) {
-        const auto next = reached.empty() ? message::ready : message::measured;
+    void see(const process::message::Reached& message) {
+        const auto next = reached.empty() ? process::message::ready : process::message::measured;
         if (message.id != id || message.point != next || reached == next) return;
         reached = message.point;
         deadline = std::chrono::steady_clock::now() + siblings_patience;
@@ -129,7 +129,7 @@ struct Waiting {
                        std::chrono::duration<double>(limit_seconds));
     }
     /// `who`: rank and host, as values.
-    void see(message::Done done, const std::string& name, const record::Values& who) {
+    void see(process::message::Done done, const std::string& name, const record::Values& who) {
         if (done.id != id) return;
         others = std::max(others - 1, 0);
         if (done.reason.empty()) return;
@@ -143,11 +143,11 @@ struct Waiting {
         }
         hurry();
     }
-    void take(message::FromWorker message) {
+    void take(process::message::FromWorker message) {
         if (id_of(message) != id) return; // an answer to something that was not asked
         answer = std::move(message);
         if (!complete()) hurry();
     }
 };
 
-} // namespace assay::harness
+} // namespace assay::launch

@@ -89,9 +89,9 @@ std::filesystem::path sensors_of(const Files& files, const record::Device& devic
     return found.empty() ? std::filesystem::path{} : folder / found.front();
 }
 
-driver::AmdMetrics metrics_of(const Files& files, const std::filesystem::path& pci) {
+machine::AmdMetrics metrics_of(const Files& files, const std::filesystem::path& pci) {
     constexpr std::size_t most = 4096;
-    return driver::read_amd_metrics(files.bytes(pci / "gpu_metrics", most));
+    return machine::read_amd_metrics(files.bytes(pci / "gpu_metrics", most));
 }
 
 record::Device describe(const Files& files, const std::filesystem::path& folder,
@@ -169,8 +169,8 @@ AmdDevice::AmdDevice(Files files, record::Device described, std::string kfd_id)
     : files_{std::move(files)}, described_{std::move(described)}, pci_{pci_folder(described_)},
       sensors_{sensors_of(files_, described_)}, kfd_id_{std::move(kfd_id)} {}
 
-driver::DeviceReadings AmdDevice::readings() const {
-    driver::DeviceReadings now;
+machine::DeviceReadings AmdDevice::readings() const {
+    machine::DeviceReadings now;
     auto metrics = metrics_of(files_, pci_);
     now.throttles = std::move(metrics.throttles);
     now.pcie_generation = metrics.pcie_generation;
@@ -186,8 +186,8 @@ driver::DeviceReadings AmdDevice::readings() const {
     return now;
 }
 
-driver::DeviceCounters AmdDevice::counters() const {
-    driver::DeviceCounters now;
+machine::DeviceCounters AmdDevice::counters() const {
+    machine::DeviceCounters now;
     auto metrics = metrics_of(files_, pci_);
     if (!is_part()) now.energy_joules = metrics.energy_joules; // of the whole device
     now.looks = metrics.looks;
@@ -239,7 +239,7 @@ std::optional<AmdDevice> find_amd_device(const Files& files, std::string_view uu
 
 } // namespace assay::machine
 
-namespace assay::driver {
+namespace assay::machine {
 namespace {
 
 /// Where a layout has its fields, in bytes; 0: it has none.
@@ -331,4 +331,4 @@ AmdMetrics read_amd_metrics(std::string_view table) {
     return now;
 }
 
-} // namespace assay::driver
+} // namespace assay::machine

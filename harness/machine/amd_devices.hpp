@@ -26,16 +26,16 @@ struct AmdDevices {
 /// Nodes of the topology with a graphics target; of one that is partitioned each part, with a `mode`.
 AmdDevices read_amd_devices(const Files& files, const std::vector<record::PciDevice>& pci);
 
-/// One of them, to be read during a window: what driver::NvmlDevice is for NVIDIA's. Energy and reasons for low clocks are
+/// One of them, to be read during a window: what machine::NvmlDevice is for NVIDIA's. Energy and reasons for low clocks are
 /// in a table of the driver whose layout changes (machine/amd_devices.hpp): absent where it is not known.
 class AmdDevice {
 public:
     AmdDevice(Files files, record::Device described, std::string kfd_id);
 
     const record::Device& describe() const { return described_; }
-    driver::DeviceReadings readings() const;
-    driver::DeviceCounters counters() const;
-    driver::DeviceHealth health() const { return {}; }
+    machine::DeviceReadings readings() const;
+    machine::DeviceCounters counters() const;
+    machine::DeviceHealth health() const { return {}; }
     std::optional<double> clock_hz() const { return readings().clock_hz; }
     /// That have memory of it.
     std::optional<std::vector<int>> processes() const;
@@ -54,7 +54,7 @@ std::optional<AmdDevice> find_amd_device(const Files& files, std::string_view uu
 
 } // namespace assay::machine
 
-namespace assay::driver {
+namespace assay::machine {
 
 // What amdgpu's table `gpu_metrics` says beside the kernel's other files: energy, reasons for reduced clocks, the link.
 // Layouts: Linux, drivers/gpu/drm/amd/include/kgd_pp_interface.h, gpu_metrics_v1_1 to v1_4 and v1_6 to v1_8 (v1_5 had two
@@ -74,4 +74,4 @@ struct AmdMetrics {
 /// Empty for a table of another layout or length.
 AmdMetrics read_amd_metrics(std::string_view table);
 
-} // namespace assay::driver
+} // namespace assay::machine

@@ -32,26 +32,26 @@ void add_software(record::NamedList& software, const char* name, std::string ver
 }
 
 struct Found {
-    driver::NvmlDevice handle;
+    machine::NvmlDevice handle;
     record::Device device;
 };
 
 /// The devices in order, each followed by its parts. They are numbered as by nvidia-smi; the parts of a
 /// divided one take its number and the following ones.
-std::vector<Found> describe_all(std::vector<driver::NvmlDevice> whole) {
+std::vector<Found> describe_all(std::vector<machine::NvmlDevice> whole) {
     std::vector<Found> all;
     int next = 0;
-    const auto add = [&](driver::NvmlDevice handle, bool counts) {
+    const auto add = [&](machine::NvmlDevice handle, bool counts) {
         record::Device device = handle.describe();
         next = device.index = handle.is_part() ? next : std::max(next, device.index);
         if (counts) ++next;
         all.push_back({.handle = std::move(handle), .device = std::move(device)});
     };
-    for (driver::NvmlDevice& one : whole) {
+    for (machine::NvmlDevice& one : whole) {
         auto parts = one.parts();
         add(std::move(one), parts.empty());
         const std::string whole = all.back().device.uuid;
-        for (driver::NvmlDevice& part : parts) {
+        for (machine::NvmlDevice& part : parts) {
             add(std::move(part), true);
             all.back().device.whole_uuid = whole;
         }
@@ -83,61 +83,61 @@ constexpr std::array throttlings{
 
 const char* plural(std::int64_t count) { return count == 1 ? "" : "s"; }
 
-void complain_of_memory(const DeviceState& state, std::vector<Finding>& said) {
+void complain_of_memory(const DeviceState& state, std::vector<record::Finding>& said) {
     const auto& health = state.health;
     if (health.remapping_failed.value_or(false))
-        said.push_back({"row_remap_failed", Severity::serious, "a memory row remap failed",
+        said.push_back({"row_remap_failed", record::Severity::serious, "a memory row remap failed",
                         "replace the device"});
     if (health.remapping_pending.value_or(false))
-        said.push_back({"row_remap_pending", Severity::serious, "a memory row remap is pending",
-                        "reset the device"});
+        said.push_back({"row_remap_pending", record::Severity::serious,
+                        "a memory row remap is pending", "reset the device"});
     if (const auto errors = state.counters.ecc_uncorrected.value_or(0); errors > 0)
-        said.push_back({"device_memory_uncorrected", Severity::serious,
+        said.push_back({"device_memory_uncorrected", record::Severity::serious,
                         fmt::format("{} uncorrectable memory error{} since the driver was loaded",
                                     errors, plural(errors)),
                         "results may be wrong, reset the device"});
     if (const auto rows = health.remapped_rows_uncorrected.value_or(0); rows > 0)
-        said.push_back({"rows_remapped", Severity::caution,
+        said.push_back({"rows_remapped", record::Severity::caution,
                         fmt::format("{} memory row{} {} remapped after uncorrectable errors", rows,
                                     plural(rows), rows == 1 ? "was" : "were"),
                         "watch it; eight in one bank are a reason to return the device"});
     if (const auto errors = state.counters.ecc_corrected.value_or(0); errors > 0)
-        said.push_back({"device_memory_corrected", Severity::note,
+        said.push_back({"device_memory_corrected", record::Severity::note,
                         fmt::format("{} memory error{} since the driver was loaded {} corrected",
                                     errors, plural(errors), errors == 1 ? "was" : "were")});
     if (state.device.ecc == false)
-        said.push_back({"ecc_off", Severity::caution, "ECC of its memory is off",
+        said.push_back({"ecc_off", record::Severity::caution, "ECC of its memory is off",
                         "`nvidia-smi -e 1` as root and a reset turn it on"});
 }
 
-void complain_of_speed(const DeviceState& state, std::vector<Finding>& said) {
+void complain_of_speed(const DeviceState& state, std::vector<record::Finding>& said) {
     const auto now = state.readings.throttles.value_or(std::vector<std::string>{});
     for (const auto& [name, what] : throttlings)
         if (std::ranges::find(now, name) != now.end())
-            said.push_back(
-                {"device_throttled", Severity::caution, "it is throttled now", std::string{what}});
+            said.push_back({"device_throttled", record::Severity::caution, "it is throttled now",
+                            std::string{what}});
     if (std::ranges::find(now, "clock_setting") != now.end())
-        said.push_back({"device_clock_limited", Severity::caution,
+        said.push_back({"device_clock_limited", record::Severity::caution,
                         "a setting holds its clocks down",
                         "`nvidia-smi -rgc` and `nvidia-smi -rac` as root reset it"});
     const auto& device = state.device;
     if (device.power_limit_watts && device.power_limit_default_watts &&
         *device.power_limit_watts < *device.power_limit_default_watts)
         said.push_back(
-            {"power_limit_low", Severity::caution,
+            {"power_limit_low", record::Severity::caution,
              fmt::format("its power limit is {:.0f} of {:.0f} W", *device.power_limit_watts,
                          *device.power_limit_default_watts),
-             fmt::format("`{}` as root raises it", driver::power_limit_command(device.kind))});
+             fmt::format("`{}` as root raises it", machine::power_limit_command(device.kind))});
     const auto& width = state.readings.pcie_width;
     const auto& most = state.health.pcie_width_max;
     if (width && most && *width < *most)
-        said.push_back({"link_narrow", Severity::caution,
+        said.push_back({"link_narrow", record::Severity::caution,
                         fmt::format("its PCIe link has {} of {} lanes", *width, *most),
                         "normal when idle on some devices, otherwise check the slot"});
     constexpr std::int64_t a_few = 100; // while a link trains
     if (const auto packets = state.counters.pcie_replays.value_or(0); packets > a_few)
         said.push_back(
-            {"packets_resent", Severity::caution,
+            {"packets_resent", record::Severity::caution,
              fmt::format("{} PCIe packets were sent again since the driver was loaded", packets),
              "if it grows under load, check slot and riser"});
 }
@@ -145,7 +145,7 @@ void complain_of_speed(const DeviceState& state, std::vector<Finding>& said) {
 DeviceInventory inventory(const Files& files, const std::vector<record::PciDevice>& pci,
                           const std::filesystem::path& nvml) {
     DeviceInventory found;
-    const auto library = driver::Nvml::open(nvml);
+    const auto library = machine::Nvml::open(nvml);
     if (!library) {
         found.problems = missed(pci, library.error());
         return found;
@@ -172,7 +172,7 @@ DeviceInventory inventory(const Files& files, const std::vector<record::PciDevic
 
 DeviceStates states(const std::vector<record::PciDevice>& pci, const std::filesystem::path& nvml) {
     DeviceStates found;
-    const auto library = driver::Nvml::open(nvml);
+    const auto library = machine::Nvml::open(nvml);
     if (!library) {
         found.problems = missed(pci, library.error());
         return found;
@@ -230,25 +230,26 @@ DeviceStates read_device_states(const Files& files, const std::vector<record::Pc
     return found;
 }
 
-std::vector<Finding> complaints(const DeviceState& state) {
-    std::vector<Finding> said;
+std::vector<record::Finding> complaints(const DeviceState& state) {
+    std::vector<record::Finding> said;
     if (!state.problem.empty())
-        said.push_back({"query_failed", Severity::caution, "some queries failed", state.problem});
+        said.push_back(
+            {"query_failed", record::Severity::caution, "some queries failed", state.problem});
     complain_of_memory(state, said);
     complain_of_speed(state, said);
     if (state.processes && !state.processes->empty())
-        said.push_back({"device_busy", Severity::caution,
+        said.push_back({"device_busy", record::Severity::caution,
                         fmt::format("{} process{} on it now: {}", state.processes->size(),
                                     state.processes->size() == 1 ? " computes" : "es compute",
                                     fmt::join(*state.processes, ", "))});
     if (state.device.mode == "mig")
-        said.push_back({"mig", Severity::note, "MIG is enabled",
+        said.push_back({"mig", record::Severity::note, "MIG is enabled",
                         "only its instances can run work (`nvidia-smi mig -lgi` lists them)"});
     if (state.device.mode == "vgpu")
-        said.push_back(
-            {"vgpu", Severity::note, "it is a vGPU; other guests may share the physical device"});
+        said.push_back({"vgpu", record::Severity::note,
+                        "it is a vGPU; other guests may share the physical device"});
     if (state.health.persistence == false)
-        said.push_back({"persistence_off", Severity::note,
+        said.push_back({"persistence_off", record::Severity::note,
                         "persistence mode is off, so every program starts slowly",
                         "`nvidia-smi -pm 1` as root or nvidia-persistenced turns it on"});
     for (auto& finding : said)

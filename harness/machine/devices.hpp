@@ -30,14 +30,14 @@ struct DeviceInventory {
     std::vector<std::string> problems;   ///< why there are fewer than expected
 };
 DeviceInventory read_devices(const Files& files, const std::vector<record::PciDevice>& pci,
-                             const std::filesystem::path& nvml = driver::nvml_library);
+                             const std::filesystem::path& nvml = machine::nvml_library);
 
 /// The present state of a device.
 struct DeviceState {
     record::Device device;
-    driver::DeviceReadings readings;
-    driver::DeviceCounters counters;
-    driver::DeviceHealth health;
+    machine::DeviceReadings readings;
+    machine::DeviceCounters counters;
+    machine::DeviceHealth health;
     std::optional<std::vector<int>> processes;
     std::string problem; ///< why readings are missing, if known
 };
@@ -46,9 +46,9 @@ struct DeviceStates {
     std::vector<std::string> problems; ///< as in DeviceInventory
 };
 DeviceStates read_device_states(const Files& files, const std::vector<record::PciDevice>& pci,
-                                const std::filesystem::path& nvml = driver::nvml_library);
+                                const std::filesystem::path& nvml = machine::nvml_library);
 /// Defects and unusual settings.
-std::vector<Finding> complaints(const DeviceState& state);
+std::vector<record::Finding> complaints(const DeviceState& state);
 
 /// The result of `ask()`, or nothing if it takes longer: a call to a driver that hangs, hangs.
 /// Then a thread is left that waits forever, so `ask` must own all that it uses. Rethrows its exceptions.

@@ -185,7 +185,7 @@ record::Machine inspect(const Options& options) {
                     .network_firmware = ask_network_firmware};
     sources.serials = options.serials;
     sources.node = options.node;
-    if (options.devices) sources.nvml = driver::nvml_library;
+    if (options.devices) sources.nvml = machine::nvml_library;
     if (options.core_clock) sources.core_clock_hz = measure_steady_core_clock();
     record::Machine machine = inspect(sources);
     if (options.hostname) machine.hostname = host_name();

@@ -12,7 +12,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace assay::driver {
+namespace assay::machine {
 namespace {
 
 /// The code of a missing reading.
@@ -286,7 +286,7 @@ record::Device NvmlDevice::describe() {
         return device;
     }
     if (const auto cores = s.count(nvml.cores))
-        device.multiprocessors = driver::multiprocessors(*cores, major, minor);
+        device.multiprocessors = machine::multiprocessors(*cores, major, minor);
     device.memory_bus_bits = s.count(nvml.bus_width);
     device.nvlinks = nvlinks();
     device.power_limit_watts = s.milli(nvml.power_limit);
@@ -347,4 +347,4 @@ std::vector<NvmlDevice> NvmlDevice::parts() {
     return found;
 }
 
-} // namespace assay::driver
+} // namespace assay::machine

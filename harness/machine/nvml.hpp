@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::driver {
+namespace assay::machine {
 
 /// Found in the system's folders for libraries.
 inline constexpr std::string_view nvml_library = "libnvidia-ml.so.1";
@@ -140,4 +140,4 @@ constexpr std::string_view processes_command(std::string_view kind) {
     return kind == "hip" ? "amd-smi process" : "nvidia-smi";
 }
 
-} // namespace assay::driver
+} // namespace assay::machine

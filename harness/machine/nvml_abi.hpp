@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace assay::driver::nvml {
+namespace assay::machine::nvml {
 
 using Handle = struct Opaque*; ///< of a device
 
@@ -171,4 +171,4 @@ inline constexpr std::uint64_t reason_hardware_thermal = 0x40;
 inline constexpr std::uint64_t reason_power_brake = 0x80;
 inline constexpr std::uint64_t reason_display = 0x100;
 
-} // namespace assay::driver::nvml
+} // namespace assay::machine::nvml

@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace assay::driver {
+namespace assay::machine {
 
 using nvml::Handle;
 
@@ -166,4 +166,4 @@ struct NvmlDevice::State {
     std::string problem;
 };
 
-} // namespace assay::driver
+} // namespace assay::machine

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace assay::driver {
+namespace assay::machine {
 namespace {
 
 struct Reason {
@@ -200,4 +200,4 @@ std::optional<std::vector<int>> NvmlDevice::processes() {
     return pids;
 }
 
-} // namespace assay::driver
+} // namespace assay::machine

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 constexpr std::string_view on_cores = " on other cores";
@@ -132,4 +132,4 @@ Result<Interleaving> beside(const Catalogue& catalogue, const PlanRequest& reque
     return turns;
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

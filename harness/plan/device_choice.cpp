@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 constexpr std::string_view nvidia_vendor = "10de";
@@ -124,4 +124,4 @@ std::vector<PlannedCase> put_on_devices(std::vector<PlannedCase> cases,
     return placed;
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 struct ChosenDevices {
     std::vector<record::Device> one_each; ///< a case is measured on each of these in turn
@@ -37,4 +37,4 @@ bool may_run_here(const Benchmark& benchmark, const record::Machine& machine);
 std::vector<PlannedCase> put_on_devices(std::vector<PlannedCase> cases,
                                         const ChosenDevices& chosen);
 
-} // namespace assay::harness
+} // namespace assay::plan

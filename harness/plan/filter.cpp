@@ -15,7 +15,7 @@
 #include <limits>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 bool has_module(const Catalogue& catalogue, std::string_view name) {
@@ -206,4 +206,4 @@ Error no_such_benchmark(const Catalogue& catalogue, std::string_view name) {
                         suggestion(name, ids))};
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 // Names of benchmarks as people write them: gemm.square, gemm.*, gemm, gemm.square[openblas].
 
@@ -77,4 +77,4 @@ private:
     std::vector<Condition> conditions_{};
 };
 
-} // namespace assay::harness
+} // namespace assay::plan

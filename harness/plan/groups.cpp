@@ -16,7 +16,7 @@
 #include <utility>
 #include <variant>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 constexpr std::size_t longest_word = 64;
@@ -185,4 +185,4 @@ std::string fabric_cost(const PlannedCase& planned, const Job& job) {
         planned.protocol.budget_seconds);
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 /// Of a host; each kind once.
 struct HostGroups {
@@ -40,4 +40,4 @@ std::vector<std::string> kinds_of(const std::vector<std::vector<Group>>& groups)
 /// it. Empty for every other benchmark, and without several hosts.
 std::string fabric_cost(const PlannedCase& planned, const Job& job);
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -14,7 +14,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 constexpr int most_slots = 4096; // of a host; more is a typing error
@@ -110,4 +110,4 @@ Result<std::vector<Host>> parse_hostfile(std::string_view text, std::string_view
     return hosts;
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 /// What several machines share, such as a switch: see groups.hpp.
 struct Group {
@@ -44,4 +44,4 @@ struct Job {
     bool show_names = false; ///< in results and messages; otherwise node0, node1, ...
 };
 
-} // namespace assay::harness
+} // namespace assay::plan

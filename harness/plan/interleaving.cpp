@@ -15,7 +15,7 @@
 #include <numeric>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 /// Identifies a case apart from its library: cases with equal keys make a pair.
@@ -333,4 +333,4 @@ std::string order_word(std::size_t variants) {
     return word;
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 // --- variant -------------------------------------------------------------------------------------
 // A variant of `assay run --interleave`: a label, and what its workers' environment changes. What a case
@@ -79,4 +79,4 @@ Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& r
 Result<Interleaving> beside(const Catalogue& catalogue, const PlanRequest& request,
                             const std::string& load);
 
-} // namespace assay::harness
+} // namespace assay::plan

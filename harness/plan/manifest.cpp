@@ -18,7 +18,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 
 ASSAY_FIELDS(ParameterVariable, value, name, setting)
 template <class Visit>
@@ -52,9 +52,9 @@ void json_sparse(const T&);
 template <OneOf<ParameterVariable, Parameter, Benchmark, Tuning> T>
 void json_closed(const T&);
 
-} // namespace assay::harness
+} // namespace assay::plan
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 /// Units that limits of this kind have.
@@ -376,4 +376,4 @@ Catalogue read_catalogue() {
     return catalogue;
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

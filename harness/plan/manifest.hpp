@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 /// What bounds the primary metric by the data sheets: assay_bound in assay/module.h, in its order.
 ASSAY_ENUM(BoundBy, none, vector_units, matrix_units, memory, host_link, device_links, network)
@@ -110,4 +110,4 @@ struct Catalogue {
 };
 Catalogue read_catalogue();
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -17,7 +17,7 @@
 #include <cmath>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 constexpr std::size_t longest_text = 1000; // bytes of a free text: a path, an option
@@ -222,4 +222,4 @@ values_in_range(const Parameter& parameter, std::string_view text, const record:
     return values;
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

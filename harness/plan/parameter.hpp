@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 ASSAY_ENUM(ParameterKind, integer, real, boolean, name, text)
 
@@ -70,4 +70,4 @@ values_in_range(const Parameter& parameter, std::string_view text, const record:
 std::optional<std::int64_t> number_of_symbol(std::string_view symbol,
                                              const record::Machine& machine);
 
-} // namespace assay::harness
+} // namespace assay::plan

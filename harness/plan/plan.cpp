@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.hpp"
 
-namespace assay::harness {
+namespace assay::plan {
 
 record::Place place_of(const PlannedCase& planned) {
     record::Place place{.kind = planned.benchmark->place, .uuid = {}};
@@ -35,10 +35,10 @@ record::Case empty_case(const PlannedCase& planned) {
     c.parameters = parameters_of(planned);
     c.headline = planned.benchmark->headline;
     c.spread = planned.spread;
-    set_conclusion(c, {.status = record::Status::interrupted,
-                       .code = record::ReasonCode::not_measured,
-                       .reason = "not measured yet"});
+    record::set_conclusion(c, {.status = record::Status::interrupted,
+                               .code = record::ReasonCode::not_measured,
+                               .reason = "not measured yet"});
     return c;
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -17,14 +17,14 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 /// One case to measure.
 struct PlannedCase {
     const Manifest* module = nullptr; ///< owned by the catalogue the plan was made from
     const Benchmark* benchmark = nullptr;
     record::NamedList parameters; ///< complete, in the benchmark's order, may be symbolic
-    measure::Protocol protocol;
+    record::Protocol protocol;
     /// The device, or all devices for a benchmark of all devices; none on the host, or if no device is
     /// known.
     std::vector<record::Device> devices{};
@@ -50,8 +50,8 @@ record::Case empty_case(const PlannedCase& planned);
 record::Place place_of(const PlannedCase& planned);
 
 struct Plan {
-    std::string suite;          ///< name of the suite, or "custom" for ids on the command line
-    measure::Protocol protocol; ///< of cases without their own
+    std::string suite;         ///< name of the suite, or "custom" for ids on the command line
+    record::Protocol protocol; ///< of cases without their own
     int replicas = 3;
     Job job;                    ///< the hosts of teams; none: all on this machine
     bool fresh_workers = false; ///< a new process for each case, as interleaving needs
@@ -87,4 +87,4 @@ struct PlanRequest {
 /// Indexes of the cases that are measured at once with this one, itself included.
 std::vector<std::size_t> siblings_of(const Plan& plan, std::size_t index);
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -24,7 +24,7 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 // Seconds, as measured with the shipped suites on two cores.
@@ -111,7 +111,7 @@ double measured_seconds(const PlannedCase& planned) {
 }
 
 /// The longest time that a case may take.
-double most_seconds(const measure::Protocol& p) { return p.warmup_seconds + p.budget_seconds; }
+double most_seconds(const record::Protocol& p) { return p.warmup_seconds + p.budget_seconds; }
 
 /// The limit on the time of each case with which all of them together take `seconds`: short cases keep
 /// their time and leave the rest to the long ones.
@@ -130,7 +130,7 @@ double cap_for(const std::vector<PlannedCase>& cases, double seconds) {
 }
 
 /// A third of the time for warm-up: the measurement matters more.
-void cut(measure::Protocol& p, double seconds) {
+void cut(record::Protocol& p, double seconds) {
     if (seconds >= most_seconds(p)) return;
     const double warmup =
         std::clamp(seconds / 3, std::min(least_warmup, p.warmup_seconds), p.warmup_seconds);
@@ -220,7 +220,7 @@ void fit_budget(Plan& plan, double seconds) {
 namespace {
 
 /// Keeping samples does not change the measurement.
-json::Value protocol_of(const measure::Protocol& protocol) {
+json::Value protocol_of(const record::Protocol& protocol) {
     json::Value values = json::Value::array();
     each_field(
         [&](std::string_view key, const auto& value) {
@@ -387,4 +387,4 @@ void finish_plan(Plan& plan, std::optional<double> budget_seconds, const record:
     plan.digest = digest_of(plan);
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

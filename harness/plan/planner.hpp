@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 /// Usage errors name the item, and for an unknown name the nearest known one.
 Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request);
@@ -55,4 +55,4 @@ inline constexpr std::size_t most_values = 100'000;
 Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& request,
                                const Suite* suite);
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -18,7 +18,7 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 /// A benchmark and the values of each parameter whose combinations will be measured.
@@ -26,7 +26,7 @@ struct Draft {
     const Manifest* module = nullptr;
     const Benchmark* benchmark = nullptr;
     std::vector<std::vector<record::Value>> values; ///< in the order of benchmark->parameters
-    measure::Protocol protocol;
+    record::Protocol protocol;
     std::string missing{};  ///< see PlannedCase
     std::string together{}; ///< see PlanRequest
     bool is_stress = false;
@@ -433,4 +433,4 @@ Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& re
     return selection;
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

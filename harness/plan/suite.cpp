@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 constexpr std::string_view schema_name = "assay.suite/1";
@@ -30,7 +30,7 @@ void read_positive(const json::Object& object, std::string_view key, double& out
         object.expected(key, fmt::format("a number above 0, at most {}", most));
 }
 
-void read_protocol(const json::Object& object, measure::Protocol& protocol) {
+void read_protocol(const json::Object& object, record::Protocol& protocol) {
     constexpr double day = 86'400; // seconds; no case lasts longer
     read_positive(object, "target", protocol.target, 1);
     read_positive(object, "min_seconds", protocol.min_seconds, day);
@@ -223,4 +223,4 @@ std::filesystem::path find_suite(std::string_view what) {
     return suite_folder() / fmt::format("{}{}", what, extension);
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 struct SuiteParameter {
     std::string name;
@@ -32,7 +32,7 @@ struct SuiteCase {
     std::string benchmark;
     std::string library;                    ///< empty: every module that has the benchmark
     std::vector<SuiteParameter> parameters; ///< those left out take all their defaults
-    measure::Protocol protocol;             ///< the suite's, with the entry's changes
+    record::Protocol protocol;              ///< the suite's, with the entry's changes
     std::vector<Need> needs{};
     std::string together;   ///< as in PlanRequest; in the file a number stands for cpus:N
     bool is_stress = false; ///< of the last stage
@@ -45,7 +45,7 @@ struct Suite {
     bool is_frozen = false;
     std::string name;
     std::string description;
-    measure::Protocol protocol;
+    record::Protocol protocol;
     int replicas = 3;
     std::optional<double> patience_seconds; ///< see Plan
     bool has_stages = false;                ///< see Plan
@@ -72,4 +72,4 @@ std::vector<std::string> suite_names();
 /// Empty if it is neither.
 std::filesystem::path find_suite(std::string_view what);
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -14,7 +14,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::plan {
 namespace {
 
 constexpr std::string_view parts_prefix = "cpus:";
@@ -177,4 +177,4 @@ Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& requ
     return {};
 }
 
-} // namespace assay::harness
+} // namespace assay::plan

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::plan {
 
 inline constexpr std::string_view together_words =
     "devices, sockets, numa or cpus:N (N parts of the CPUs, 2 to 1024)";
@@ -31,4 +31,4 @@ Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& requ
 std::vector<machine::Shape> shares_near(const std::vector<record::Device>& devices,
                                         const machine::Shape& shape);
 
-} // namespace assay::harness
+} // namespace assay::plan

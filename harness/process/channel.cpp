@@ -22,7 +22,7 @@
 #include <memory>
 #include <system_error>
 
-namespace assay::harness {
+namespace assay::process {
 namespace {
 
 tl::unexpected<Error> system_failure(std::string_view what, int error) {
@@ -361,4 +361,4 @@ bool does_answer(const std::string& host) {
     return error == 0 || error == ECONNREFUSED;
 }
 
-} // namespace assay::harness
+} // namespace assay::process

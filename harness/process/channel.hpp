@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::process {
 
 // --- address -------------------------------------------------------------------------------------
 // The address on which a parent listens, as text: "unix:@<name>" for workers on this host, "tcp:<address>:<port>" for
@@ -122,4 +122,4 @@ private:
 /// Does not tell by its duration how much of a wrong token is right.
 bool same_token(std::string_view a, std::string_view b);
 
-} // namespace assay::harness
+} // namespace assay::process

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace assay::harness {
+namespace assay::process {
 namespace {
 
 namespace fs = std::filesystem;
@@ -120,4 +120,4 @@ std::vector<std::string> end_left_groups(const fs::path& own) {
     return names;
 }
 
-} // namespace assay::harness
+} // namespace assay::process

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::process {
 
 struct GroupLimits {
     std::int64_t processes = 0; ///< and threads; 0: no limit
@@ -65,4 +65,4 @@ std::filesystem::path group_to_use(const std::filesystem::path& own);
 /// Ends what is in groups below `own` whose maker is gone, and names it.
 std::vector<std::string> end_left_groups(const std::filesystem::path& own);
 
-} // namespace assay::harness
+} // namespace assay::process

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <thread>
 
-namespace assay::harness {
+namespace assay::process {
 namespace {
 
 /// The first entry of the environment of which this is true.
@@ -160,4 +160,4 @@ std::vector<std::string> end_leftovers() {
     return names;
 }
 
-} // namespace assay::harness
+} // namespace assay::process

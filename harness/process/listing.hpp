@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::process {
 
 struct Stat {
     pid_t parent = -1;
@@ -51,4 +51,4 @@ bool is_of_the_dead(std::string_view identity);
 /// Kills processes of runs that are gone, by the identity in their environment (start.hpp), and names them.
 std::vector<std::string> end_leftovers();
 
-} // namespace assay::harness
+} // namespace assay::process

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace assay::harness::message {
+namespace assay::process::message {
 
 ASSAY_FIELDS(Welcome, machine, state_folder, ranks, hosts, describe)
 ASSAY_FIELDS(Measure, id, module, build, benchmark, parameters, protocol, replica, place, devices,
@@ -27,13 +27,13 @@ ASSAY_FIELDS(Result, id, result, samples, reference)
 ASSAY_FIELDS(Facts, id, facts, problem)
 ASSAY_FIELDS(Done, id, reason, reason_code, reason_values)
 
-} // namespace assay::harness::message
+} // namespace assay::process::message
 
 /// The hello of another version may lack any field: a missing one is a difference.
 template <>
-inline constexpr bool assay::json::is_lenient<assay::harness::message::Hello> = true;
+inline constexpr bool assay::json::is_lenient<assay::process::message::Hello> = true;
 
-namespace assay::harness::message {
+namespace assay::process::message {
 namespace {
 
 template <class Message>
@@ -88,4 +88,4 @@ assay::Result<FromWorker> parse_from_worker(std::string_view line) {
     return parse<FromWorker>(line, "message of a worker");
 }
 
-} // namespace assay::harness::message
+} // namespace assay::process::message

@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace assay::harness::message {
+namespace assay::process::message {
 
 // --- parent to worker -----------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ struct Measure {
     std::string build;    ///< that it must be: of its manifest, which has one; "": any
     std::string benchmark;
     record::NamedList parameters;
-    measure::Protocol protocol;
+    record::Protocol protocol;
     int replica = 0;       ///< counted from 0, as in the record
     record::Place place{}; ///< where the case is measured: a device has its own clock and sensors
     std::vector<std::string> devices; ///< UUIDs of the devices of a benchmark of all devices
@@ -155,4 +155,4 @@ std::string to_line(const FromWorker& message);
 assay::Result<ToWorker> parse_to_worker(std::string_view line);
 assay::Result<FromWorker> parse_from_worker(std::string_view line);
 
-} // namespace assay::harness::message
+} // namespace assay::process::message

@@ -24,7 +24,7 @@
 #include <thread>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::process {
 namespace {
 
 using Now = std::chrono::steady_clock;
@@ -332,4 +332,4 @@ void Signals::preempt() {
 
 int Signals::caught() const { return reach().caught; }
 
-} // namespace assay::harness
+} // namespace assay::process

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-namespace assay::harness {
+namespace assay::process {
 
 class PreemptionWatch {
 public:
@@ -62,4 +62,4 @@ private:
     int descriptor_;
 };
 
-} // namespace assay::harness
+} // namespace assay::process

@@ -23,7 +23,7 @@
 #include <thread>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::process {
 namespace {
 
 // --- keeper --------------------------------------------------------------------------------------
@@ -388,4 +388,4 @@ std::vector<std::string> Process::kill() try {
     return {};
 }
 
-} // namespace assay::harness
+} // namespace assay::process

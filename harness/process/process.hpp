@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::process {
 
 struct Command {
     std::vector<std::string> arguments;   ///< the first is the program's path
@@ -85,4 +85,4 @@ private:
     std::optional<Ending> ending_;
 };
 
-} // namespace assay::harness
+} // namespace assay::process

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::process {
 namespace {
 
 namespace fs = std::filesystem;
@@ -190,4 +190,4 @@ void remove_empty_logs(const std::filesystem::path& folder) {
             std::filesystem::remove(entry.path(), error);
 }
 
-} // namespace assay::harness
+} // namespace assay::process

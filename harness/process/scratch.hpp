@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::harness {
+namespace assay::process {
 
 class Scratch {
 public:
@@ -52,4 +52,4 @@ void shorten_log(const std::filesystem::path& log);
 /// Most cases print nothing.
 void remove_empty_logs(const std::filesystem::path& folder);
 
-} // namespace assay::harness
+} // namespace assay::process

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <system_error>
 
-namespace assay::harness {
+namespace assay::process {
 namespace {
 
 enum Variable : std::size_t { socket_address, token, cpus, data_limit, host_ranks, run };
@@ -121,4 +121,4 @@ fs::path find_launcher(std::string_view name) {
     return find_program(name, path == nullptr ? "" : path);
 }
 
-} // namespace assay::harness
+} // namespace assay::process

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::process {
 
 struct Start {
     std::string socket; ///< the parent's address, or the inherited connection
@@ -63,4 +63,4 @@ std::filesystem::path find_program(std::string_view name, std::string_view path)
 /// The same on the PATH of this process.
 std::filesystem::path find_launcher(std::string_view name);
 
-} // namespace assay::harness
+} // namespace assay::process

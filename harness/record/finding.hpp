@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::machine {
+namespace assay::record {
 
 ASSAY_ENUM(Severity,
            note,    // worth knowing
@@ -33,4 +33,4 @@ inline std::string sentence(const Finding& finding) {
            (finding.action.empty() ? "" : ": " + finding.action);
 }
 
-} // namespace assay::machine
+} // namespace assay::record

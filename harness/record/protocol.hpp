@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace assay::measure {
+namespace assay::record {
 
 struct Protocol {
     double target = 0.01;     ///< half width of the 95% interval at which sampling stops, relative
@@ -35,4 +35,4 @@ ASSAY_FIELDS(Protocol, target, min_seconds, budget_seconds, limit_seconds, batch
              clock_factor, min_batches, few_batches, kept_values, warmup_seconds, keep_samples,
              soaks, step_seconds)
 
-} // namespace assay::measure
+} // namespace assay::record

@@ -16,11 +16,11 @@
 #include <string_view>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::reference {
 namespace {
 
-using machine::Finding;
-using machine::Severity;
+using record::Finding;
+using record::Severity;
 using Findings = std::vector<Finding>;
 
 std::string bytes(std::int64_t amount) { return record::human_bytes(static_cast<double>(amount)); }
@@ -139,8 +139,8 @@ void rank(std::vector<Finding>& findings) {
 
 namespace {
 
-using machine::Finding;
-using machine::Severity;
+using record::Finding;
+using record::Severity;
 using Findings = std::vector<Finding>;
 
 bool is_network(const record::PciDevice& device) {
@@ -406,4 +406,4 @@ Findings on_errors(const std::vector<record::ErrorCounter>& counters) {
     return found;
 }
 
-} // namespace assay::harness
+} // namespace assay::reference

@@ -10,22 +10,22 @@
 
 #include <vector>
 
-namespace assay::harness {
+namespace assay::reference {
 
 /// The most important first; empty if there is none. `counters` are those of errors since the machine was started.
-std::vector<machine::Finding> advise(const record::Machine& machine, const machine::Files& files,
-                                     const std::vector<record::ErrorCounter>& counters = {});
+std::vector<record::Finding> advise(const record::Machine& machine, const machine::Files& files,
+                                    const std::vector<record::ErrorCounter>& counters = {});
 
 /// The most important first, otherwise as they are.
-void rank(std::vector<machine::Finding>& findings);
+void rank(std::vector<record::Finding>& findings);
 
 // --- machine parts -------------------------------------------------------------------------------
 // What is wrong with parts of a machine, by what was recorded of it: links, memory, errors.
 
 /// Links that are narrower or slower than their devices, memory that is not fully populated, how devices are mapped.
-std::vector<machine::Finding> on_hardware(const record::Machine& machine);
+std::vector<record::Finding> on_hardware(const record::Machine& machine);
 
 /// Errors since the machine was started, one finding for each device and kind.
-std::vector<machine::Finding> on_errors(const std::vector<record::ErrorCounter>& counters);
+std::vector<record::Finding> on_errors(const std::vector<record::ErrorCounter>& counters);
 
-} // namespace assay::harness
+} // namespace assay::reference

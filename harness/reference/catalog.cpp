@@ -10,7 +10,7 @@
 #include <iterator>
 #include <set>
 
-namespace assay::datasheet {
+namespace assay::reference {
 namespace {
 
 char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -169,4 +169,4 @@ const ProcessorEntry* find_processor(const Hardware& hardware, std::string_view 
     return by_id(hardware.processors, id);
 }
 
-} // namespace assay::datasheet
+} // namespace assay::reference

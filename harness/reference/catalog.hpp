@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::datasheet {
+namespace assay::reference {
 
 ASSAY_ENUM(Kind, instance, processor, accelerator, network_card)
 inline constexpr std::array kinds{Kind::instance, Kind::processor, Kind::accelerator,
@@ -51,4 +51,4 @@ const InstanceEntry* find_instance(const Hardware& hardware, std::string_view pr
 const HardwareEntry* find_accelerator(const Hardware& hardware, std::string_view id);
 const ProcessorEntry* find_processor(const Hardware& hardware, std::string_view id);
 
-} // namespace assay::datasheet
+} // namespace assay::reference

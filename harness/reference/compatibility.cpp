@@ -6,7 +6,7 @@
 #include "base/quantity.hpp"
 #include "json/fields.hpp"
 
-namespace assay::datasheet {
+namespace assay::reference {
 namespace {
 
 Version version(const json::Object& row, std::string_view key) {
@@ -51,4 +51,4 @@ Result<Compatibility> read_compatibility() {
     return parse_compatibility(text, file.string(), schema);
 }
 
-} // namespace assay::datasheet
+} // namespace assay::reference

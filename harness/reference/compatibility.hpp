@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::datasheet {
+namespace assay::reference {
 
 using Version = std::vector<std::int64_t>; ///< 580.65.06 is three numbers; compared in order
 
@@ -41,4 +41,4 @@ Result<Compatibility> parse_compatibility(std::string_view text, std::string_vie
 /// The file that is installed.
 Result<Compatibility> read_compatibility();
 
-} // namespace assay::datasheet
+} // namespace assay::reference

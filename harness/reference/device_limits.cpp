@@ -10,17 +10,17 @@
 #include <cmath>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::reference {
 namespace {
 
-using datasheet::Engine;
-using datasheet::HardwareEntry;
 using record::human;
+using reference::Engine;
+using reference::HardwareEntry;
 
 /// Values that follow from each other agree to the last printed digit; 3% is beyond rounding.
 constexpr double same_figure = 0.03;
 
-std::optional<double> figure(const datasheet::ByPrecision& figures, std::string_view precision) {
+std::optional<double> figure(const reference::ByPrecision& figures, std::string_view precision) {
     const auto found = figures.find(precision);
     return found == figures.end() ? std::nullopt : std::optional{found->second};
 }
@@ -64,7 +64,7 @@ private:
     void add_printed(std::optional<double> printed, const std::string& path,
                      std::optional<double> computed) {
         if (!printed) return;
-        add(*printed, "printed for " + datasheet::with_origin(entry_.name, entry_.sheet, path));
+        add(*printed, "printed for " + reference::with_origin(entry_.name, entry_.sheet, path));
         if (!computed || std::abs(*computed / *printed - 1) <= same_figure) return;
         const auto& unit = case_.metrics.front().unit;
         found_.warnings.push_back(
@@ -101,7 +101,7 @@ private:
         const auto rate = figure(entry_.rates.of(*engine), bound.precision);
         const auto count =
             device_.multiprocessors ? device_.multiprocessors : entry_.multiprocessors;
-        const auto clock = datasheet::clock_of(entry_, *engine, bound.precision);
+        const auto clock = reference::clock_of(entry_, *engine, bound.precision);
         const auto* work = case_.metrics.front().name == "operation_rate" ? "OP" : "FLOP";
         std::optional<double> computed;
         if (rate && count) {
@@ -197,7 +197,7 @@ private:
         const bool is_seen = seen && seen->pcie_generation && seen->pcie_width;
         const auto generation = is_seen ? seen->pcie_generation : entry_.pcie_generation;
         const auto lanes = is_seen ? seen->pcie_width : entry_.pcie_lanes;
-        const auto rate = generation ? datasheet::pcie_lane_rate(*generation) : std::nullopt;
+        const auto rate = generation ? reference::pcie_lane_rate(*generation) : std::nullopt;
         if (!rate || !lanes || *lanes <= 0) {
             found_.reason = "its PCIe link is unknown";
             return;
@@ -240,20 +240,20 @@ const record::Device* slowest_of(const record::Machine& machine, const record::P
 
 } // namespace
 
-DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine& machine,
-                       const Result<datasheet::Hardware>& hardware) {
+DeviceLimits limits_of(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
+                       const Result<reference::Hardware>& hardware) {
     if (c.place.kind == "host" || c.metrics.empty()) return {};
     const bool several = c.place.uuid.empty() && bound_of(by, c, std::nullopt).several;
     const auto* device =
         several ? slowest_of(machine, c.place) : record::find_device(machine, c.place);
     if (device == nullptr) return {.reason = "no driver reported its device"};
     // Without a device's entry its cache is unknown, and nothing else depends on it here.
-    const auto* entry = hardware ? datasheet::find_hardware(*hardware, *device) : nullptr;
+    const auto* entry = hardware ? reference::find_hardware(*hardware, *device) : nullptr;
     const auto bound = bound_of(by, c, entry != nullptr ? entry->l2_bytes : std::nullopt);
     if (bound.limit == Limit::none && bound.reason.empty()) return {};
     if (auto reason = apart(*device); !reason.empty()) return {.reason = std::move(reason)};
     if (!hardware) return {.reason = hardware.error().message};
-    if (entry == nullptr) return {.reason = datasheet::unknown_hardware(*hardware, *device)};
+    if (entry == nullptr) return {.reason = reference::unknown_hardware(*hardware, *device)};
     auto found = Limits{c, *device, *entry}.of(bound);
     const auto& own = c.evidence.cache_bytes;
     if (own && entry->l2_bytes && std::abs(*own / *entry->l2_bytes - 1) > same_figure)
@@ -270,9 +270,9 @@ namespace {
 Bound arithmetic(const record::Case& c, bool matrices) {
     const auto precision = record::text(c.parameters, "precision");
     if (precision.empty()) return {};
-    const auto known = std::ranges::find(datasheet::precision_names, std::string_view{precision},
-                                         &datasheet::PrecisionName::parameter);
-    if (known == datasheet::precision_names.end())
+    const auto known = std::ranges::find(reference::precision_names, std::string_view{precision},
+                                         &reference::PrecisionName::parameter);
+    if (known == reference::precision_names.end())
         return {.reason = fmt::format("no data sheet has a value for precision {}",
                                       json::show_text(precision))};
     return {.limit = Limit::arithmetic,
@@ -327,22 +327,22 @@ Bound links(const record::Evidence& told) {
 
 } // namespace
 
-Bound bound_of(BoundBy by, const record::Case& c, std::optional<double> l2_bytes) {
+Bound bound_of(plan::BoundBy by, const record::Case& c, std::optional<double> l2_bytes) {
     switch (by) {
-    case BoundBy::vector_units:
-    case BoundBy::matrix_units:
-        return arithmetic(c, by == BoundBy::matrix_units);
-    case BoundBy::memory:
+    case plan::BoundBy::vector_units:
+    case plan::BoundBy::matrix_units:
+        return arithmetic(c, by == plan::BoundBy::matrix_units);
+    case plan::BoundBy::memory:
         return memory(c.evidence, l2_bytes);
-    case BoundBy::host_link:
+    case plan::BoundBy::host_link:
         return {.limit = Limit::link, .ways = ways_of(c.evidence)};
-    case BoundBy::device_links:
+    case plan::BoundBy::device_links:
         return links(c.evidence);
-    case BoundBy::network: // between machines: no limit of a device
-    case BoundBy::none:
+    case plan::BoundBy::network: // between machines: no limit of a device
+    case plan::BoundBy::none:
         break;
     }
     return {};
 }
 
-} // namespace assay::harness
+} // namespace assay::reference

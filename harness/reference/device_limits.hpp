@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::reference {
 
 struct DeviceLimits {
     std::vector<record::Ceiling> ceilings; ///< the one to compare with comes first
@@ -25,8 +25,8 @@ struct DeviceLimits {
 
 /// `hardware` may be the reason why it could not be read. No data sheet covers a part of a device (MIG), a
 /// virtual one or one in confidential mode.
-DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine& machine,
-                       const Result<datasheet::Hardware>& hardware);
+DeviceLimits limits_of(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
+                       const Result<reference::Hardware>& hardware);
 
 // --- bound ---------------------------------------------------------------------------------------
 // What bounds a case on a host or device, from its benchmark's declaration (assay_bound in assay/module.h) and the evidence of
@@ -53,6 +53,6 @@ struct Bound {
 
 /// `l2_bytes`: the last-level cache of the host, or of the device by its data sheet, for cases that do not report it: data that
 /// fits into it is not bounded by memory.
-Bound bound_of(BoundBy by, const record::Case& c, std::optional<double> l2_bytes);
+Bound bound_of(plan::BoundBy by, const record::Case& c, std::optional<double> l2_bytes);
 
-} // namespace assay::harness
+} // namespace assay::reference

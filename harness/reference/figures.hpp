@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::datasheet {
+namespace assay::reference {
 
 /// By precision: fp64 fp32 tf32 fp16 bf16 fp8 int8 fp4, dense; a fused multiply-add is two operations.
 using ByPrecision = std::map<std::string, double, std::less<>>;
@@ -53,4 +53,4 @@ struct Sheet {
 /// `name`, with the source of a figure in brackets where the files say it.
 std::string with_origin(const std::string& name, const Sheet& sheet, std::string_view path);
 
-} // namespace assay::datasheet
+} // namespace assay::reference

@@ -20,7 +20,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::datasheet {
+namespace assay::reference {
 namespace {
 
 namespace fs = std::filesystem;
@@ -436,4 +436,4 @@ std::optional<double> pcie_lane_rate(int generation) {
     return rates.at(static_cast<std::size_t>(generation) - 1) / bits_per_byte;
 }
 
-} // namespace assay::datasheet
+} // namespace assay::reference

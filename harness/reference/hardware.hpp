@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::datasheet {
+namespace assay::reference {
 
 /// The units of a multiprocessor: vector units or tensor cores.
 enum class Engine : std::uint8_t { vector, tensor };
@@ -151,4 +151,4 @@ std::optional<HardwareEntry> find_hardware(const record::Device& device);
 /// generations.
 std::optional<double> pcie_lane_rate(int generation);
 
-} // namespace assay::datasheet
+} // namespace assay::reference

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstddef>
 
-namespace assay::datasheet {
+namespace assay::reference {
 namespace {
 
 bool has(const record::Machine& machine, std::string_view feature) {
@@ -86,4 +86,4 @@ std::optional<CoreRate> core_rate(const ProcessorEntry& entry, const record::Mac
     return best;
 }
 
-} // namespace assay::datasheet
+} // namespace assay::reference

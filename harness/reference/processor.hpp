@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::datasheet {
+namespace assay::reference {
 
 /// Models with cores of one design.
 struct Microarchitecture {
@@ -57,4 +57,4 @@ std::optional<CoreRate> core_rate(const ProcessorEntry& entry, const record::Mac
                                   std::string_view precision, bool matrices,
                                   std::string_view isa = {});
 
-} // namespace assay::datasheet
+} // namespace assay::reference

@@ -12,44 +12,44 @@
 #include <string>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::reference {
 namespace {
 
 // tests/unit/reference/bounds_test.cpp holds it against the sources.
 constexpr std::array declared{
-    DeclaredBound{"collective.*", BoundBy::none, BoundBy::device_links},
-    DeclaredBound{"gemm.shapes", BoundBy::none, BoundBy::matrix_units},
-    DeclaredBound{"gemm.square", BoundBy::matrix_units, BoundBy::matrix_units},
-    DeclaredBound{"memory.gather", BoundBy::memory, BoundBy::memory},
-    DeclaredBound{"memory.hierarchy", BoundBy::memory, BoundBy::memory},
-    DeclaredBound{"memory.matrix", BoundBy::none, BoundBy::memory},
-    DeclaredBound{"memory.stream", BoundBy::memory, BoundBy::memory},
-    DeclaredBound{"memory.stride", BoundBy::none, BoundBy::memory},
-    DeclaredBound{"montecarlo.option", BoundBy::vector_units, BoundBy::vector_units},
-    DeclaredBound{"network.get", BoundBy::network, BoundBy::none},
-    DeclaredBound{"network.put", BoundBy::network, BoundBy::none},
-    DeclaredBound{"peak.dot", BoundBy::matrix_units, BoundBy::none},
-    DeclaredBound{"peak.fma", BoundBy::vector_units, BoundBy::vector_units},
-    DeclaredBound{"peak.tensor", BoundBy::none, BoundBy::matrix_units},
-    DeclaredBound{"sparse.spmv", BoundBy::memory, BoundBy::memory},
-    DeclaredBound{"stencil.filter2d", BoundBy::vector_units, BoundBy::vector_units},
-    DeclaredBound{"stencil.heat3d", BoundBy::memory, BoundBy::none},
-    DeclaredBound{"stencil.window", BoundBy::memory, BoundBy::none},
-    DeclaredBound{"transfer.device", BoundBy::none, BoundBy::memory},
-    DeclaredBound{"transfer.host", BoundBy::none, BoundBy::host_link},
-    DeclaredBound{"transfer.peer", BoundBy::none, BoundBy::device_links},
-    DeclaredBound{"workload.attention", BoundBy::none, BoundBy::memory},
-    DeclaredBound{"workload.convolution", BoundBy::none, BoundBy::matrix_units},
-    DeclaredBound{"workload.convolution3d", BoundBy::none, BoundBy::matrix_units},
-    DeclaredBound{"workload.transformer_layer", BoundBy::none, BoundBy::matrix_units},
+    DeclaredBound{"collective.*", plan::BoundBy::none, plan::BoundBy::device_links},
+    DeclaredBound{"gemm.shapes", plan::BoundBy::none, plan::BoundBy::matrix_units},
+    DeclaredBound{"gemm.square", plan::BoundBy::matrix_units, plan::BoundBy::matrix_units},
+    DeclaredBound{"memory.gather", plan::BoundBy::memory, plan::BoundBy::memory},
+    DeclaredBound{"memory.hierarchy", plan::BoundBy::memory, plan::BoundBy::memory},
+    DeclaredBound{"memory.matrix", plan::BoundBy::none, plan::BoundBy::memory},
+    DeclaredBound{"memory.stream", plan::BoundBy::memory, plan::BoundBy::memory},
+    DeclaredBound{"memory.stride", plan::BoundBy::none, plan::BoundBy::memory},
+    DeclaredBound{"montecarlo.option", plan::BoundBy::vector_units, plan::BoundBy::vector_units},
+    DeclaredBound{"network.get", plan::BoundBy::network, plan::BoundBy::none},
+    DeclaredBound{"network.put", plan::BoundBy::network, plan::BoundBy::none},
+    DeclaredBound{"peak.dot", plan::BoundBy::matrix_units, plan::BoundBy::none},
+    DeclaredBound{"peak.fma", plan::BoundBy::vector_units, plan::BoundBy::vector_units},
+    DeclaredBound{"peak.tensor", plan::BoundBy::none, plan::BoundBy::matrix_units},
+    DeclaredBound{"sparse.spmv", plan::BoundBy::memory, plan::BoundBy::memory},
+    DeclaredBound{"stencil.filter2d", plan::BoundBy::vector_units, plan::BoundBy::vector_units},
+    DeclaredBound{"stencil.heat3d", plan::BoundBy::memory, plan::BoundBy::none},
+    DeclaredBound{"stencil.window", plan::BoundBy::memory, plan::BoundBy::none},
+    DeclaredBound{"transfer.device", plan::BoundBy::none, plan::BoundBy::memory},
+    DeclaredBound{"transfer.host", plan::BoundBy::none, plan::BoundBy::host_link},
+    DeclaredBound{"transfer.peer", plan::BoundBy::none, plan::BoundBy::device_links},
+    DeclaredBound{"workload.attention", plan::BoundBy::none, plan::BoundBy::memory},
+    DeclaredBound{"workload.convolution", plan::BoundBy::none, plan::BoundBy::matrix_units},
+    DeclaredBound{"workload.convolution3d", plan::BoundBy::none, plan::BoundBy::matrix_units},
+    DeclaredBound{"workload.transformer_layer", plan::BoundBy::none, plan::BoundBy::matrix_units},
 };
 
 } // namespace
 
-DeviceLimits network_limits(BoundBy by, const record::Case& c) {
+DeviceLimits network_limits(plan::BoundBy by, const record::Case& c) {
     const auto& told = c.evidence;
     auto source = told.network_rate_source;
-    if (by != BoundBy::network || source.empty()) return {};
+    if (by != plan::BoundBy::network || source.empty()) return {};
     if (!told.machines) return {.reason = "the number of machines is unknown"};
     if (*told.machines < 2) return {.reason = "on one machine, messages need not use its network"};
     if (*told.machines > 2 || told.ranks.value_or(0) != 2)
@@ -69,21 +69,21 @@ DeviceLimits network_limits(BoundBy by, const record::Case& c) {
 
 std::span<const DeclaredBound> declared_bounds() { return declared; }
 
-BoundBy declared_bound(std::string_view benchmark, bool on_host) {
+plan::BoundBy declared_bound(std::string_view benchmark, bool on_host) {
     const auto family = benchmark.substr(0, benchmark.find('.'));
     for (const auto& one : declared)
         if (one.benchmark == benchmark ||
             (one.benchmark.ends_with(".*") &&
              one.benchmark.substr(0, one.benchmark.size() - 2) == family))
             return on_host ? one.on_host : one.on_device;
-    return BoundBy::none;
+    return plan::BoundBy::none;
 }
 
-DeviceLimits sheet_limits(BoundBy by, const record::Case& c, const record::Machine& machine,
-                          const Result<datasheet::Hardware>& hardware) {
+DeviceLimits sheet_limits(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
+                          const Result<reference::Hardware>& hardware) {
     if (c.place.kind != "host") return limits_of(by, c, machine, hardware);
-    if (by == BoundBy::network) return network_limits(by, c);
-    if (by == BoundBy::memory && record::find(c.parameters, "part") != nullptr)
+    if (by == plan::BoundBy::network) return network_limits(by, c);
+    if (by == plan::BoundBy::memory && record::find(c.parameters, "part") != nullptr)
         return {.reason = "a data sheet knows no part of a host's memory"};
     return host_limits(by, c, machine, hardware);
 }
@@ -93,9 +93,9 @@ void add_missing_bounds(record::Run& run) {
         const bool is_bare = c.ceiling.kind == record::CeilingKind::none &&
                              c.ceiling.source.empty() && c.other_ceilings.empty();
         const auto by = declared_bound(c.benchmark, c.place.kind == "host");
-        if (!is_bare || !is_measured(c.status) || c.metrics.empty() || by == BoundBy::none)
+        if (!is_bare || !is_measured(c.status) || c.metrics.empty() || by == plan::BoundBy::none)
             continue;
-        auto limits = sheet_limits(by, c, run.machine, datasheet::installed_hardware());
+        auto limits = sheet_limits(by, c, run.machine, reference::installed_hardware());
         if (limits.ceilings.empty()) continue;
         c.ceiling = std::move(limits.ceilings.front());
         limits.ceilings.erase(limits.ceilings.begin());
@@ -107,8 +107,8 @@ void add_missing_bounds(record::Run& run) {
 
 namespace {
 
-using datasheet::ProcessorEntry;
 using record::human;
+using reference::ProcessorEntry;
 
 /// All instances of the last level.
 std::optional<double> last_cache(const record::Machine& machine) {
@@ -149,7 +149,7 @@ public:
     DeviceLimits arithmetic(const Bound& bound) {
         constexpr std::string_view any = "best";
         const auto isa = record::text(case_.parameters, "isa");
-        const auto rate = datasheet::core_rate(entry_, machine_, bound.precision, bound.matrices,
+        const auto rate = reference::core_rate(entry_, machine_, bound.precision, bound.matrices,
                                                isa == any ? std::string_view{} : isa);
         const auto threads = threads_of(case_);
         if (!rate)
@@ -164,7 +164,7 @@ public:
             add_limit(static_cast<double>(cores) * rate->per_clock * *clock,
                       fmt::format("cores in use: {} x {:g} {} per clock ({}) of {}, {}; {}", cores,
                                   rate->per_clock, work, rate->isa, human(*clock, "Hz"), words,
-                                  datasheet::with_origin(
+                                  reference::with_origin(
                                       entry_.name, entry_.core.sheet,
                                       fmt::format("rates.{}.{}", rate->isa, bound.precision))));
         };
@@ -192,7 +192,7 @@ public:
                 "memory channels of the sockets in use: {} x {:g} MT/s x {:g} B; {}{}", *channels,
                 *rate / 1e6, bytes,
                 modules ? std::string{"by its memory modules"}
-                        : datasheet::with_origin(entry_.name, entry_.sheet, "memory.transfer_rate"),
+                        : reference::with_origin(entry_.name, entry_.sheet, "memory.transfer_rate"),
                 shares_sockets(sockets)
                     ? "; this guest may share them with others and then reaches less"
                     : ""));
@@ -245,14 +245,14 @@ private:
 
 } // namespace
 
-DeviceLimits host_limits(BoundBy by, const record::Case& c, const record::Machine& machine,
-                         const Result<datasheet::Hardware>& hardware) {
+DeviceLimits host_limits(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
+                         const Result<reference::Hardware>& hardware) {
     if (c.place.kind != "host" || c.metrics.empty()) return {};
     const auto bound = bound_of(by, c, last_cache(machine));
     if (bound.limit != Limit::arithmetic && bound.limit != Limit::memory)
         return {.reason = bound.reason};
     if (!hardware) return {.reason = hardware.error().message};
-    const auto* entry = datasheet::find_processor(hardware->processors, machine);
+    const auto* entry = reference::find_processor(hardware->processors, machine);
     if (entry == nullptr)
         return {.reason =
                     fmt::format("configs/hardware has no {}", json::show_text(machine.cpu_model))};
@@ -260,4 +260,4 @@ DeviceLimits host_limits(BoundBy by, const record::Case& c, const record::Machin
     return bound.limit == Limit::arithmetic ? limits.arithmetic(bound) : limits.memory();
 }
 
-} // namespace assay::harness
+} // namespace assay::reference

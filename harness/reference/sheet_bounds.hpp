@@ -13,26 +13,26 @@
 #include <span>
 #include <string_view>
 
-namespace assay::harness {
+namespace assay::reference {
 
 /// What bounds a benchmark of ours, as its source declares it (Info::bound): results do not record it, and its module
 /// need not be installed where they are read.
 struct DeclaredBound {
     std::string_view benchmark; ///< "collective.*": all of a family
-    BoundBy on_host;
-    BoundBy on_device;
+    plan::BoundBy on_host;
+    plan::BoundBy on_device;
 };
 std::span<const DeclaredBound> declared_bounds();
 /// `none` for any other benchmark.
-BoundBy declared_bound(std::string_view benchmark, bool on_host);
+plan::BoundBy declared_bound(std::string_view benchmark, bool on_host);
 
 /// The bound of a bandwidth between two processes on two machines, by the network devices that carried their
 /// messages. Independent of libraries and benchmarks.
-DeviceLimits network_limits(BoundBy by, const record::Case& c);
+DeviceLimits network_limits(plan::BoundBy by, const record::Case& c);
 
 /// The limits of the hardware at the place of a case.
-DeviceLimits sheet_limits(BoundBy by, const record::Case& c, const record::Machine& machine,
-                          const Result<datasheet::Hardware>& hardware);
+DeviceLimits sheet_limits(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
+                          const Result<reference::Hardware>& hardware);
 
 /// Gives measured cases that have no bound, and no reason why, those of the installed data sheets.
 void add_missing_bounds(record::Run& run);
@@ -42,7 +42,7 @@ void add_missing_bounds(record::Run& run);
 // memory carry.
 
 /// Nothing where a benchmark declares no bound, or where its data may stay in a cache.
-DeviceLimits host_limits(BoundBy by, const record::Case& c, const record::Machine& machine,
-                         const Result<datasheet::Hardware>& hardware);
+DeviceLimits host_limits(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
+                         const Result<reference::Hardware>& hardware);
 
-} // namespace assay::harness
+} // namespace assay::reference

@@ -9,18 +9,18 @@
 #include <set>
 #include <string>
 
-namespace assay::harness {
+namespace assay::reference {
 namespace {
 
-using datasheet::Version;
-using machine::Finding;
-using machine::Severity;
+using record::Finding;
+using record::Severity;
+using reference::Version;
 
 std::string version_words(const Version& version) {
     return fmt::format("{}", fmt::join(version, "."));
 }
 
-std::vector<Finding> on_chip(const datasheet::ChipRow& chip, const Version& driver,
+std::vector<Finding> on_chip(const reference::ChipRow& chip, const Version& driver,
                              const Version& runtime) {
     std::vector<Finding> found;
     const auto where = "compute capability " + chip.compute_capability;
@@ -46,7 +46,7 @@ std::vector<Finding> on_chip(const datasheet::ChipRow& chip, const Version& driv
 } // namespace
 
 std::vector<Finding> on_versions(const record::Machine& machine, std::string_view runtime,
-                                 const datasheet::Compatibility& known) {
+                                 const reference::Compatibility& known) {
     std::vector<Finding> found;
     const auto driver =
         parse_version(record::text(machine.software, "nvidia.driver")).value_or(Version{});
@@ -69,4 +69,4 @@ std::vector<Finding> on_versions(const record::Machine& machine, std::string_vie
     return found;
 }
 
-} // namespace assay::harness
+} // namespace assay::reference

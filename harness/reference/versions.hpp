@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::reference {
 
 /// `runtime`: of CUDA that the module was built with, "13.0"; empty where there is none.
-std::vector<machine::Finding> on_versions(const record::Machine& machine, std::string_view runtime,
-                                          const datasheet::Compatibility& known);
+std::vector<record::Finding> on_versions(const record::Machine& machine, std::string_view runtime,
+                                         const reference::Compatibility& known);
 
-} // namespace assay::harness
+} // namespace assay::reference

@@ -22,7 +22,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 
 namespace fs = std::filesystem;
 
@@ -31,22 +31,22 @@ namespace {
 constexpr const char* probes_name = "probes.json";
 
 /// On several CPUs of this machine?
-bool is_parallel(const PlannedCase& planned, const record::Machine& machine) {
+bool is_parallel(const plan::PlannedCase& planned, const record::Machine& machine) {
     const auto any = [](int threads, const std::string&) {
         return std::vector<int>(static_cast<std::size_t>(threads));
     };
-    const auto placement = place(planned, machine, {}, any);
+    const auto placement = launch::place(planned, machine, {}, any);
     return placement && placement->ranks * placement->threads > 1;
 }
 
 /// The scheduler's name is a host name: recorded only where these are.
 std::string node_of(const RunOptions& options) {
     if (!options.node.empty() || !options.record_hostname) return options.node;
-    const auto environment = own_environment();
+    const auto environment = process::own_environment();
     // Others set NODE_NAME, too.
-    const bool in_pod = find_variable(environment, "KUBERNETES_SERVICE_HOST") != nullptr;
+    const bool in_pod = process::find_variable(environment, "KUBERNETES_SERVICE_HOST") != nullptr;
     for (const char* const variable : {"SLURMD_NODENAME", "K8S_NODE_NAME", "NODE_NAME"}) {
-        const char* const name = find_variable(environment, variable);
+        const char* const name = process::find_variable(environment, variable);
         if (name != nullptr && machine::is_node_name(name) &&
             (in_pod || variable != std::string_view{"NODE_NAME"}))
             return name;
@@ -79,13 +79,13 @@ fs::path worker_program(const RunOptions& options) {
     return fs::read_symlink("/proc/self/exe", error);
 }
 
-Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options) {
-    const auto environment = own_environment();
-    const char* path = find_variable(environment, "PATH");
-    auto context = context_of(variant, path == nullptr ? "" : path);
+Result<launch::ExecutionContext> enter(const plan::Variant& variant, const RunOptions& options) {
+    const auto environment = process::own_environment();
+    const char* path = process::find_variable(environment, "PATH");
+    auto context = launch::context_of(variant, path == nullptr ? "" : path);
     if (!context) return context;
     for (const auto& name : options.keep_environment) {
-        const char* value = find_variable(environment, name);
+        const char* value = process::find_variable(environment, name);
         if (value == nullptr)
             return fail(fmt::format("--keep-environment {}: it is not set", name));
         if (record::find(context->variables, name) == nullptr) // a variant has the last word
@@ -103,8 +103,9 @@ void add_facts(record::NamedList& software, record::NamedList facts) {
     std::ranges::move(facts, std::back_inserter(software));
 }
 
-ActiveRun::ActiveRun(const PlannedRun& run, record::Machine machine, fs::path program, Watch watch,
-                     ExecutionContext context, const Redaction& redaction)
+ActiveRun::ActiveRun(const plan::PlannedRun& run, record::Machine machine, fs::path program,
+                     launch::Watch watch, launch::ExecutionContext context,
+                     const Redaction& redaction)
     : run_{run}, redaction_{redaction}, machine_{std::move(machine)},
       dispatcher_{std::move(program), machine_, std::move(watch), std::move(context)} {}
 
@@ -137,10 +138,12 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
     return {};
 }
 
-Catalogue ActiveRun::used_modules() const {
-    Catalogue catalogue;
+plan::Catalogue ActiveRun::used_modules() const {
+    plan::Catalogue catalogue;
     for (const auto& planned : plan().cases) {
-        const auto known = [&](const Manifest& m) { return m.module == planned.module->module; };
+        const auto known = [&](const plan::Manifest& m) {
+            return m.module == planned.module->module;
+        };
         if (std::ranges::none_of(catalogue.modules, known))
             catalogue.modules.push_back(*planned.module);
     }
@@ -163,7 +166,7 @@ bool ActiveRun::is_open(std::size_t index, int replica) const {
 
 /// A soak goes on with what was wrong once, if it goes on at all.
 bool ActiveRun::may_go_on(const record::Case& c, int replica) const {
-    if (!soaking_) return harness::is_open(c, replica);
+    if (!soaking_) return run::is_open(c, replica);
     return std::ranges::all_of(
                c.replicas,
                [](const auto& done) { return record::is_measured(done.status) || done.soak; }) &&
@@ -199,24 +202,24 @@ void ActiveRun::drop(std::size_t index, int replica) {
         std::erase_if(cases_[sibling].replicas, [&](const auto& r) { return r.index == replica; });
 }
 
-std::vector<message::Result> ActiveRun::attempt(const std::vector<std::size_t>& cases,
-                                                int replica) {
+std::vector<process::message::Result> ActiveRun::attempt(const std::vector<std::size_t>& cases,
+                                                         int replica) {
     if (plan().cases[cases.front()].skip_reason.empty())
         return measure_beside_probes(cases, replica);
-    std::vector<message::Result> none;
+    std::vector<process::message::Result> none;
     for (const auto index : cases) {
         const auto& planned = plan().cases[index];
         none.push_back({.result = empty_case(planned)});
-        set_conclusion(none.back().result, {.status = record::Status::skipped,
-                                            .code = planned.skip_code,
-                                            .reason = planned.skip_reason,
-                                            .values = planned.skip_values});
+        record::set_conclusion(none.back().result, {.status = record::Status::skipped,
+                                                    .code = planned.skip_code,
+                                                    .reason = planned.skip_reason,
+                                                    .values = planned.skip_values});
     }
     return none;
 }
 
-std::vector<message::Result> ActiveRun::measure_beside_probes(const std::vector<std::size_t>& cases,
-                                                              int replica) {
+std::vector<process::message::Result>
+ActiveRun::measure_beside_probes(const std::vector<std::size_t>& cases, int replica) {
     std::vector<Errand> errands;
     for (const auto index : cases) {
         const auto& planned = plan().cases[index];
@@ -229,9 +232,9 @@ std::vector<message::Result> ActiveRun::measure_beside_probes(const std::vector<
     }
     const auto& benchmark = *errands.front().planned.benchmark;
     if (!probe_ || benchmark.place != "host") return dispatcher_.measure(errands);
-    const bool uses_memory = benchmark.noise == Noise::memory;
+    const bool uses_memory = benchmark.noise == plan::Noise::memory;
     // What stays in the registers and caches of each core knows no distance.
-    const bool uses_cpus = benchmark.noise != Noise::arithmetic &&
+    const bool uses_cpus = benchmark.noise != plan::Noise::arithmetic &&
                            std::ranges::any_of(errands, [&](const Errand& errand) {
                                return is_parallel(errand.planned, machine_);
                            });
@@ -257,7 +260,7 @@ std::vector<message::Result> ActiveRun::measure_beside_probes(const std::vector<
 }
 
 /// In addition to the recorded environment of the workers.
-void ActiveRun::record_variant(message::Result& attempt) const {
+void ActiveRun::record_variant(process::message::Result& attempt) const {
     auto& result = attempt.result;
     if (result.replicas.empty()) return;
     for (auto& change : changes_of(variant()))
@@ -282,7 +285,7 @@ Result<bool> ActiveRun::measure(std::size_t index, int replica) {
     return true;
 }
 
-Result<void> ActiveRun::keep(std::size_t index, int replica, message::Result attempt) {
+Result<void> ActiveRun::keep(std::size_t index, int replica, process::message::Result attempt) {
     redaction_.apply(attempt.result); // what it says from here on is kept
     if (samples_ && !attempt.samples.empty())
         if (auto written = samples_->add(json::to_line(
@@ -352,7 +355,7 @@ Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::Er
     assign_ceilings(run, used_modules());
     redaction_.apply(run);
     ASSAY_TRY(record::write_run(folder_->path / "run.json", run));
-    remove_empty_logs(folder_->path / "logs");
+    process::remove_empty_logs(folder_->path / "logs");
     redaction_.apply_to_logs(folder_->path / "logs");
     if (!probes_.empty()) {
         const auto file = folder_->state() / probes_name;
@@ -366,4 +369,4 @@ Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::Er
     return run;
 }
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -22,22 +22,22 @@
 #include <optional>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 
 /// As it is, and as the options say.
 Result<record::Machine> find_machine(const RunOptions& options);
 /// The program that workers run.
 std::filesystem::path worker_program(const RunOptions& options);
 /// The execution context of a variant, tested before anything is measured.
-Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options);
+Result<launch::ExecutionContext> enter(const plan::Variant& variant, const RunOptions& options);
 
 /// Those of one module to those of all others: 10,000 at most.
 void add_facts(record::NamedList& software, record::NamedList facts);
 
 class ActiveRun {
 public:
-    ActiveRun(const PlannedRun& run, record::Machine machine, std::filesystem::path program,
-              Watch watch, ExecutionContext context, const Redaction& redaction);
+    ActiveRun(const plan::PlannedRun& run, record::Machine machine, std::filesystem::path program,
+              launch::Watch watch, launch::ExecutionContext context, const Redaction& redaction);
     ActiveRun(const ActiveRun&) = delete; // the dispatcher refers to the machine
     ActiveRun& operator=(const ActiveRun&) = delete;
     ActiveRun(ActiveRun&&) = delete;
@@ -69,23 +69,24 @@ public:
 
     /// Of a plan that soaks; null in others.
     const Soaking* soaking() const { return soaking_ ? &*soaking_ : nullptr; }
-    const Plan& plan() const { return run_.plan; }
-    const Variant& variant() const { return run_.variant; }
+    const plan::Plan& plan() const { return run_.plan; }
+    const plan::Variant& variant() const { return run_.variant; }
     const RunFolder& folder() const { return *folder_; }
     const record::Case& at(std::size_t index) const { return cases_[index]; }
 
 private:
-    std::vector<message::Result> attempt(const std::vector<std::size_t>& cases, int replica);
-    std::vector<message::Result> measure_beside_probes(const std::vector<std::size_t>& cases,
-                                                       int replica);
+    std::vector<process::message::Result> attempt(const std::vector<std::size_t>& cases,
+                                                  int replica);
+    std::vector<process::message::Result>
+    measure_beside_probes(const std::vector<std::size_t>& cases, int replica);
     const record::Case* alone(std::size_t index) const;
-    void record_variant(message::Result& attempt) const;
+    void record_variant(process::message::Result& attempt) const;
     bool may_go_on(const record::Case& c, int replica) const;
     void take(std::size_t index, record::Case step);
-    Result<void> keep(std::size_t index, int replica, message::Result attempt);
-    Catalogue used_modules() const;
+    Result<void> keep(std::size_t index, int replica, process::message::Result attempt);
+    plan::Catalogue used_modules() const;
 
-    const PlannedRun& run_;
+    const plan::PlannedRun& run_;
     const Redaction& redaction_;
     record::Machine machine_;
     Dispatcher dispatcher_;
@@ -101,4 +102,4 @@ private:
     std::vector<ProbeReading> probes_; ///< of this run
 };
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 bool is_measured(const record::Case& c) {
@@ -21,24 +21,24 @@ bool is_measured(const record::Case& c) {
     return verified && !c.metrics.empty() && c.metrics.front().value.has_value();
 }
 
-const Benchmark* find_benchmark(const Catalogue& catalogue, const record::Case& c) {
-    const auto module = std::ranges::find(catalogue.modules, c.library, &Manifest::module);
+const plan::Benchmark* find_benchmark(const plan::Catalogue& catalogue, const record::Case& c) {
+    const auto module = std::ranges::find(catalogue.modules, c.library, &plan::Manifest::module);
     if (module == catalogue.modules.end()) return nullptr;
-    const auto found = std::ranges::find(module->benchmarks, c.benchmark, &Benchmark::id);
+    const auto found = std::ranges::find(module->benchmarks, c.benchmark, &plan::Benchmark::id);
     return found == module->benchmarks.end() ? nullptr : &*found;
 }
 
 /// Must the bound have the same value of this parameter? Parameters of both must agree, so that fp64 is
 /// compared with fp64. A benchmark that is its own bound ("the best of these loops") is compared with
 /// the best choice, and only amounts (threads, bytes) must agree.
-bool must_agree(const Benchmark& benchmark, const record::Case& ceiling,
+bool must_agree(const plan::Benchmark& benchmark, const record::Case& ceiling,
                 std::string_view parameter) {
     if (ceiling.benchmark != benchmark.id) return true;
-    const auto known = std::ranges::find(benchmark.parameters, parameter, &Parameter::name);
-    return known != benchmark.parameters.end() && known->kind != ParameterKind::name;
+    const auto known = std::ranges::find(benchmark.parameters, parameter, &plan::Parameter::name);
+    return known != benchmark.parameters.end() && known->kind != plan::ParameterKind::name;
 }
 
-bool comparable(const Benchmark& benchmark, const record::Case& judged,
+bool comparable(const plan::Benchmark& benchmark, const record::Case& judged,
                 const record::Case& ceiling) {
     return std::ranges::all_of(judged.parameters, [&](const record::Named& parameter) {
         const auto* other = record::find(ceiling.parameters, parameter.name);
@@ -81,7 +81,7 @@ double per_unit(const record::Case& judged, const record::Metric& metric) {
 }
 
 record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
-                           const Benchmark& benchmark) {
+                           const plan::Benchmark& benchmark) {
     const auto ids = ceiling_ids(benchmark);
     const auto& headline = judged.metrics.front();
     struct Best {
@@ -131,12 +131,12 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
 
 /// A bound measured in this run precedes a data sheet's: it had the same clock.
 record::Ceiling measured_ceiling(const record::Run& run, const record::Case& judged,
-                                 const Benchmark& benchmark) {
+                                 const plan::Benchmark& benchmark) {
     if (!benchmark.ceiling.empty()) return ceiling_of(run, judged, benchmark);
     return {.source = benchmark.is_ceiling ? "it is a roofline bound itself" : "none is known"};
 }
 
-void add_limits(record::Case& c, DeviceLimits limits) {
+void add_limits(record::Case& c, reference::DeviceLimits limits) {
     std::ranges::move(limits.warnings, std::back_inserter(c.warnings));
     const bool on_host = c.place.kind == "host";
     if (!limits.reason.empty()) {
@@ -164,12 +164,13 @@ void refuse_impossible(record::Case& c) {
     if (c.ceiling.kind != record::CeilingKind::datasheet || c.place.kind == "host") return;
     const double share = record::share_of_ceiling(c).value_or(0);
     if (share <= impossible) return;
-    set_conclusion(c, {.status = record::Status::incorrect,
-                       .code = record::ReasonCode::above_bound,
-                       .reason = fmt::format("{:.3g} times the bound of the hardware ({}): the "
-                                             "result is not what was to be measured",
-                                             share, c.ceiling.source),
-                       .values = {{"share", share}}});
+    record::set_conclusion(
+        c, {.status = record::Status::incorrect,
+            .code = record::ReasonCode::above_bound,
+            .reason = fmt::format("{:.3g} times the bound of the hardware ({}): the "
+                                  "result is not what was to be measured",
+                                  share, c.ceiling.source),
+            .values = {{"share", share}}});
     record::summarise(c);
 }
 
@@ -189,8 +190,8 @@ void warn_above(record::Case& c) {
 
 } // namespace
 
-void assign_ceilings(record::Run& run, const Catalogue& catalogue,
-                     const Result<datasheet::Hardware>& hardware) {
+void assign_ceilings(record::Run& run, const plan::Catalogue& catalogue,
+                     const Result<reference::Hardware>& hardware) {
     for (auto& c : run.cases) {
         const auto* benchmark = find_benchmark(catalogue, c);
         if (benchmark == nullptr || !is_measured(c)) continue;
@@ -202,8 +203,8 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue,
     }
 }
 
-void assign_ceilings(record::Run& run, const Catalogue& catalogue) {
-    assign_ceilings(run, catalogue, datasheet::installed_hardware());
+void assign_ceilings(record::Run& run, const plan::Catalogue& catalogue) {
+    assign_ceilings(run, catalogue, reference::installed_hardware());
 }
 
-} // namespace assay::harness
+} // namespace assay::run

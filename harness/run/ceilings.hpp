@@ -13,13 +13,13 @@
 #include "reference/device_limits.hpp"
 #include "reference/hardware.hpp"
 
-namespace assay::harness {
+namespace assay::run {
 
 /// Fills in the bounds of every measured case. More than 100% of a bound is a warning about the bound: it
 /// was not the actual limit.
-void assign_ceilings(record::Run& run, const Catalogue& catalogue);
+void assign_ceilings(record::Run& run, const plan::Catalogue& catalogue);
 /// The same with a given configs/hardware, or the reason why it could not be read.
-void assign_ceilings(record::Run& run, const Catalogue& catalogue,
-                     const Result<datasheet::Hardware>& hardware);
+void assign_ceilings(record::Run& run, const plan::Catalogue& catalogue,
+                     const Result<reference::Hardware>& hardware);
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,24 +23,24 @@ using record::Status;
 
 /// Adds the last output of a worker that did not answer.
 void add_last_words(record::Replica& replica, const fs::path& log) {
-    if (const auto words = complaint_in(log); !words.empty()) {
+    if (const auto words = process::complaint_in(log); !words.empty()) {
         replica.reason += ": " + words;
         replica.reason_values.push_back({"complaint", words});
     }
-    if (const auto last = last_line_of(log); !last.empty()) {
+    if (const auto last = process::last_line_of(log); !last.empty()) {
         replica.reason += fmt::format("; last line of logs/{}: {}", log.filename().string(), last);
         replica.reason_values.push_back({"last_line", last});
     }
 }
 
 /// Of the host with the most ranks; the others are assumed to be alike.
-int ranks_here(const Placement& placement) {
+int ranks_here(const launch::Placement& placement) {
     if (placement.hosts.empty()) return placement.ranks;
-    return std::ranges::max_element(placement.hosts, {}, &HostRanks::ranks)->ranks;
+    return std::ranges::max_element(placement.hosts, {}, &launch::HostRanks::ranks)->ranks;
 }
 
 /// "node0:2 node1:2"
-std::string words_of(const std::vector<HostRanks>& hosts) {
+std::string words_of(const std::vector<launch::HostRanks>& hosts) {
     std::string words;
     for (const auto& host : hosts)
         words += fmt::format("{}{}:{}", words.empty() ? "" : " ", host.label, host.ranks);
@@ -52,7 +52,7 @@ bool is_known(const std::vector<record::TeamHost>& hosts, const std::string& nam
 }
 
 /// The devices of a case on several devices: their links carry its data.
-std::vector<std::string> watched_together(const PlannedCase& planned) {
+std::vector<std::string> watched_together(const plan::PlannedCase& planned) {
     std::vector<std::string> names;
     if (planned.benchmark->all_devices)
         for (const auto& device : planned.devices) names.push_back(device.uuid);
@@ -70,25 +70,25 @@ record::Machine shared(record::Machine machine, const machine::Shape& share) {
     return machine;
 }
 
-std::string benchmark_of(const PlannedCase& planned) {
+std::string benchmark_of(const plan::PlannedCase& planned) {
     return fmt::format("{}[{}]", planned.benchmark->id, planned.module->module);
 }
 
 } // namespace
 
-bool is_interrupted(const message::Result& attempt) {
+bool is_interrupted(const process::message::Result& attempt) {
     return attempt.result.replicas.empty() && attempt.result.status == Status::interrupted;
 }
 
-Dispatcher::Dispatcher(fs::path program, const record::Machine& machine, Watch watch,
-                       ExecutionContext context)
+Dispatcher::Dispatcher(fs::path program, const record::Machine& machine, launch::Watch watch,
+                       launch::ExecutionContext context)
     : program_{std::move(program)}, machine_{machine}, watch_{std::move(watch)},
-      context_{std::move(context)}, environment_{own_environment()},
-      groups_{group_to_use(machine::own_group(machine::Files{}))} {}
+      context_{std::move(context)}, environment_{process::own_environment()},
+      groups_{process::group_to_use(machine::own_group(machine::Files{}))} {}
 
-void Dispatcher::stop(std::unique_ptr<Session>& session) {
+void Dispatcher::stop(std::unique_ptr<launch::Session>& session) {
     if (session)
-        for (const auto& name : session->stop()) survivors_.push_back(survivor(name));
+        for (const auto& name : session->stop()) survivors_.push_back(launch::survivor(name));
     session.reset();
 }
 
@@ -97,27 +97,28 @@ void Dispatcher::dismiss() {
     at_hand_.clear();
 }
 
-Result<std::unique_ptr<Session>> Dispatcher::start(record::Machine machine,
-                                                   const Placement& placement, const fs::path& log,
-                                                   std::size_t at_once) {
+Result<std::unique_ptr<launch::Session>> Dispatcher::start(record::Machine machine,
+                                                           const launch::Placement& placement,
+                                                           const fs::path& log,
+                                                           std::size_t at_once) {
     machine.identity.serials.clear(); // no worker needs them, and some are on other hosts
     if (!placement.launcher.empty() && !scratch_) {
-        auto scratch = Scratch::create();
+        auto scratch = process::Scratch::create();
         if (!scratch) return fail(scratch.error().message, Fault::benchmark);
         scratch_ = std::move(*scratch);
     }
     const double available = machine::fact(machine_, "memory.available");
-    return Session::start(
+    return launch::Session::start(
         {.program = program_,
          .placement = placement,
          .log = log,
          .scratch = scratch_ ? scratch_->folder() : fs::path{},
          // A CUDA driver maps the device's memory into the process, which is not host
          // memory.
-         .data_limit =
-             placement.devices.empty() && !placement.rank_per_device
-                 ? data_limit_for(available, ranks_here(placement) * static_cast<int>(at_once))
-                 : 0,
+         .data_limit = placement.devices.empty() && !placement.rank_per_device
+                           ? launch::data_limit_for(available, ranks_here(placement) *
+                                                                   static_cast<int>(at_once))
+                           : 0,
          .inherited = environment_,
          .build = build_,
          .context = context_,
@@ -127,12 +128,12 @@ Result<std::unique_ptr<Session>> Dispatcher::start(record::Machine machine,
          .state_folder = state_folder_,
          .ranks = placement.ranks,
          .hosts = static_cast<int>(placement.hosts.size()),
-         .describe = !std::ranges::all_of(placement.hosts, [&](const HostRanks& host) {
+         .describe = !std::ranges::all_of(placement.hosts, [&](const launch::HostRanks& host) {
              return is_known(hosts_, host.label);
          })});
 }
 
-record::NamedList Dispatcher::facts(const Manifest& module, const fs::path& log) {
+record::NamedList Dispatcher::facts(const plan::Manifest& module, const fs::path& log) {
     auto [id, facts, problem] =
         ask_facts(start(machine_, {.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log),
                   module.library, watch_);
@@ -145,8 +146,8 @@ record::NamedList Dispatcher::facts(const Manifest& module, const fs::path& log)
 
 // --- tuning ---------------------------------------------------------------------------------------
 
-void Dispatcher::adopt(const PlannedCase& planned, const record::NamedList& settings) {
-    const auto is_set = [&](const Tuning& tuning) {
+void Dispatcher::adopt(const plan::PlannedCase& planned, const record::NamedList& settings) {
+    const auto is_set = [&](const plan::Tuning& tuning) {
         return record::find(context_.variables, tuning.variable) != nullptr;
     };
     if (std::ranges::any_of(planned.module->tunings, is_set)) return; // set by the variant
@@ -162,7 +163,7 @@ const TuningChoice& Dispatcher::tune(const Errand& errand) {
     probed.protocol = probe_protocol(errand.protocol);
     probed.replica = 0;
     double flops = 0;
-    const Probe probe = [&](const Tuning* tuning) -> std::optional<double> {
+    const Probe probe = [&](const plan::Tuning* tuning) -> std::optional<double> {
         if (interrupted_) return std::nullopt;
         record::NamedList variables;
         if (tuning != nullptr) variables.push_back({tuning->variable, tuning->value});
@@ -175,7 +176,7 @@ const TuningChoice& Dispatcher::tune(const Errand& errand) {
         const bool good = is_measured(replica.status);
         return good ? replica.seconds : std::nullopt;
     };
-    const auto seen = worker_environment(environment_, {}, context_.variables);
+    const auto seen = launch::worker_environment(environment_, {}, context_.variables);
     auto choice = choose_tuning(usable_tunings(*planned.module, machine_, seen), probe,
                                 unset_tunings(*planned.module, environment_, seen));
     warn_of_unset(choice, flops);
@@ -185,8 +186,8 @@ const TuningChoice& Dispatcher::tune(const Errand& errand) {
 
 // --- measuring ------------------------------------------------------------------------------------
 
-std::vector<message::Result> Dispatcher::measure(const std::vector<Errand>& errands) {
-    std::vector<message::Result> results;
+std::vector<process::message::Result> Dispatcher::measure(const std::vector<Errand>& errands) {
+    std::vector<process::message::Result> results;
     std::vector<Attempt> attempts;
     std::vector<const TuningChoice*> choices;
     for (const auto& errand : errands) {
@@ -219,7 +220,7 @@ std::vector<message::Result> Dispatcher::measure(const std::vector<Errand>& erra
 void Dispatcher::find_place(Attempt& attempt) {
     const auto& planned = attempt.errand.planned;
     attempt.result.result = empty_case(planned);
-    auto placement = place(
+    auto placement = launch::place(
         planned, attempt.machine, attempt.variables,
         [&](int threads, const std::string& near) {
             return planned.share ? machine::choose_cpus(*planned.share, threads)
@@ -229,7 +230,7 @@ void Dispatcher::find_place(Attempt& attempt) {
     if (placement)
         attempt.placement = std::move(*placement);
     else
-        set_conclusion(attempt.result.result, record::conclusion(placement.error()));
+        record::set_conclusion(attempt.result.result, record::conclusion(placement.error()));
 }
 
 void Dispatcher::find_session(Attempt& attempt, AtHand& slot, std::size_t at_once) {
@@ -239,20 +240,21 @@ void Dispatcher::find_session(Attempt& attempt, AtHand& slot, std::size_t at_onc
         if (!session) {
             const auto& error = session.error();
             if (error.fault != Fault::benchmark)
-                return set_conclusion(attempt.result.result, record::conclusion(error));
+                return record::set_conclusion(attempt.result.result, record::conclusion(error));
             attempt.result.result.replicas = {{.index = errand.replica, .started = utc_now()}};
-            return set_conclusion(attempt.result.replica(),
-                                  {.status = Status::not_started,
-                                   .code = record::ReasonCode::no_worker,
-                                   .reason = error.message,
-                                   .values = {{"message", error.message}}});
+            return record::set_conclusion(attempt.result.replica(),
+                                          {.status = Status::not_started,
+                                           .code = record::ReasonCode::no_worker,
+                                           .reason = error.message,
+                                           .values = {{"message", error.message}}});
         }
         slot = {.benchmark = benchmark_of(errand.planned),
                 .placement = *attempt.placement,
                 .session = std::move(*session)};
     }
     attempt.session = slot.session.get();
-    attempt.environment = recorded_environment(attempt.session->environment(), environment_);
+    attempt.environment =
+        launch::recorded_environment(attempt.session->environment(), environment_);
 }
 
 /// Workers that do not fit end before others start: they would disturb each other.
@@ -269,7 +271,7 @@ void Dispatcher::find_sessions(std::vector<Attempt>& attempts) {
         if (attempts[i].placement) find_session(attempts[i], at_hand_[i], attempts.size());
 }
 
-message::Measure Dispatcher::request_for(const Attempt& attempt, bool has_siblings) {
+process::message::Measure Dispatcher::request_for(const Attempt& attempt, bool has_siblings) {
     const auto& [planned, protocol, replica, log, expected] = attempt.errand;
     return {.id = ++last_id_,
             .module = planned.module->library,
@@ -295,7 +297,7 @@ void Dispatcher::measure(std::vector<Attempt>& attempts) {
     find_sessions(attempts);
     auto watch = watch_;
     watch.tick = [&] {
-        for (const auto& attempt : attempts) limit_log(attempt.errand.log);
+        for (const auto& attempt : attempts) process::limit_log(attempt.errand.log);
         if (watch_.tick) watch_.tick();
     };
     std::vector<Sibling> siblings;
@@ -310,10 +312,10 @@ void Dispatcher::measure(std::vector<Attempt>& attempts) {
     for (std::size_t i = 0; i < asked.size(); ++i) take(*asked[i], std::move(answers[i]));
 }
 
-void Dispatcher::take(Attempt& attempt, message::Result answer) {
+void Dispatcher::take(Attempt& attempt, process::message::Result answer) {
     const auto& [planned, protocol, replica, log, expected] = attempt.errand;
     const auto& session = *attempt.session;
-    shorten_log(log);
+    process::shorten_log(log);
     build_ = session.build();
     const auto& placement = *attempt.placement;
     for (const auto& host : placement.hosts) // in their order, not that of the answers
@@ -336,7 +338,7 @@ void Dispatcher::take(Attempt& attempt, message::Result answer) {
     if (!placement.hosts.empty()) {
         settings.push_back({"job.launcher", placement.launcher});
         settings.push_back({"job.hosts", words_of(placement.hosts)});
-        std::vector<std::vector<Group>> groups;
+        std::vector<std::vector<plan::Group>> groups;
         for (const auto& host : placement.hosts) groups.push_back(host.groups);
         for (const auto& kind : kinds_of(groups))
             settings.push_back({"job.groups." + kind, words_of_kind(groups, kind)});
@@ -352,4 +354,4 @@ const std::vector<int>& Dispatcher::cpus_for(int threads, const std::string& nea
     return cpus_.emplace(key, machine::choose_cpus(threads, near)).first->second;
 }
 
-} // namespace assay::harness
+} // namespace assay::run

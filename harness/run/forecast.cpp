@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 double steady_seconds() {
@@ -82,12 +82,12 @@ std::vector<double> times_of(const record::Case& c) {
 
 } // namespace
 
-void expect_own_noise(Plan& plan, std::span<const std::filesystem::path> runs,
+void expect_own_noise(plan::Plan& plan, std::span<const std::filesystem::path> runs,
                       const record::Machine& machine) {
     constexpr int most_runs = 30;
     constexpr double worth = 6; // degrees of freedom: a case's noise changes from day to day
     struct Known {
-        const PlannedCase* planned;
+        const plan::PlannedCase* planned;
         std::vector<std::vector<double>> runs;
     };
     std::map<std::string, Known> known;
@@ -120,4 +120,4 @@ void expect_own_noise(Plan& plan, std::span<const std::filesystem::path> runs,
     }
 }
 
-} // namespace assay::harness
+} // namespace assay::run

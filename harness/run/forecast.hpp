@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 
 class Forecast {
 public:
@@ -57,7 +57,7 @@ private:
 
 /// `runs`: folders, newest first, of which the newest thirty with a result are read. Cases that ten of them measured,
 /// by the same version of the benchmark, expect the noise these show (stats::own_noise), with the source "history".
-void expect_own_noise(Plan& plan, std::span<const std::filesystem::path> runs,
+void expect_own_noise(plan::Plan& plan, std::span<const std::filesystem::path> runs,
                       const record::Machine& machine);
 
-} // namespace assay::harness
+} // namespace assay::run

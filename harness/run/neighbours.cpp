@@ -23,7 +23,7 @@
 #include <thread>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 constexpr std::string_view schema_name = "assay.probes/1";
@@ -328,4 +328,4 @@ bool wait_for_quiet(const QuietOptions& options, double limit_seconds) {
     }
 }
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 
 /// What a probe saw.
 struct ProbeReading {
@@ -93,4 +93,4 @@ struct QuietOptions {
 /// `limit_seconds`, or when the run is to stop. True at once where the kernel does not tell.
 bool wait_for_quiet(const QuietOptions& options, double limit_seconds);
 
-} // namespace assay::harness
+} // namespace assay::run

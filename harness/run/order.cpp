@@ -11,7 +11,7 @@
 #include <random>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 /// Again when the first ones are all disturbed.
@@ -31,7 +31,8 @@ bool is_measured(const record::Case& c) {
 
 } // namespace
 
-std::vector<std::size_t> order_of(const Plan& plan, std::optional<std::int64_t> seed, int replica) {
+std::vector<std::size_t> order_of(const plan::Plan& plan, std::optional<std::int64_t> seed,
+                                  int replica) {
     std::map<std::size_t, std::vector<std::size_t>> blocks;
     std::vector<std::size_t> names; // in the order of the plan
     for (std::size_t i = 0; i < plan.cases.size(); ++i) {
@@ -109,19 +110,19 @@ void append(std::string& list, std::string_view item) {
 
 } // namespace
 
-std::vector<Rounds> rounds_of(const Plan& plan) {
+std::vector<Rounds> rounds_of(const plan::Plan& plan) {
     using record::StageName;
     if (!plan.has_stages) return {{.stage = StageName::performance, .last = plan.replicas}};
     std::vector<Rounds> all{{.stage = StageName::validation, .last = 1},
                             {.stage = StageName::performance, .first = 1, .last = plan.replicas}};
-    if (std::ranges::any_of(plan.cases, &PlannedCase::is_stress))
+    if (std::ranges::any_of(plan.cases, &plan::PlannedCase::is_stress))
         all.push_back({.stage = StageName::stress, .last = plan.replicas, .of_stress = true});
     return all;
 }
 
 record::StageEnd sanity_of(const record::Machine& machine,
                            const std::vector<std::string>& expected) {
-    return record::check_expectations(machine, expected) ? record::StageEnd::done
+    return decide::check_expectations(machine, expected) ? record::StageEnd::done
                                                          : record::StageEnd::part_missing;
 }
 
@@ -136,7 +137,7 @@ std::string why_stopped(record::StageEnd end, const std::vector<const record::Ca
     std::string list;
     if (end == record::StageEnd::part_missing) {
         for (const auto& one : expected)
-            if (const auto found = record::unmet(machine, one); found && *found)
+            if (const auto found = decide::unmet(machine, one); found && *found)
                 append(list, fmt::format("{} (expected {})", **found, one));
         return fmt::format("nothing was measured: the machine has {}", list);
     }
@@ -146,4 +147,4 @@ std::string why_stopped(record::StageEnd end, const std::vector<const record::Ca
     return fmt::format("later stages were not begun: wrong results of {}", list);
 }
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -13,11 +13,12 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 
 /// Indexes of the plan's cases for one replica, of siblings the first. With a seed the blocks are shuffled, otherwise for each replica, so that
 /// no case always follows the same one; inside a block the order is the plan's. The same on every machine.
-std::vector<std::size_t> order_of(const Plan& plan, std::optional<std::int64_t> seed, int replica);
+std::vector<std::size_t> order_of(const plan::Plan& plan, std::optional<std::int64_t> seed,
+                                  int replica);
 
 /// Of the sides of one case, which take turns (one side in a run that is not interleaved): how many replicas were
 /// measured on all of them and disturbed on none.
@@ -43,10 +44,10 @@ struct Rounds {
     int first = 0;
     int last = 0;
     bool of_stress = false;
-    bool has(const PlannedCase& planned) const { return planned.is_stress == of_stress; }
+    bool has(const plan::PlannedCase& planned) const { return planned.is_stress == of_stress; }
 };
 /// What a plan measures, in this order; one entry for a plan without stages.
-std::vector<Rounds> rounds_of(const Plan& plan);
+std::vector<Rounds> rounds_of(const plan::Plan& plan);
 
 /// Sanity: done, or part_missing where an expectation is not met.
 record::StageEnd sanity_of(const record::Machine& machine,
@@ -58,4 +59,4 @@ record::StageEnd end_of(const std::vector<const record::Case*>& cases);
 std::string why_stopped(record::StageEnd end, const std::vector<const record::Case*>& cases,
                         const record::Machine& machine, const std::vector<std::string>& expected);
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -19,7 +19,7 @@
 #include <utility>
 #include <variant>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -92,11 +92,11 @@ void remove_user_and_home(Secrets& secrets, Text variable) {
 
 } // namespace
 
-Secrets find_secrets(const std::vector<PlannedRun>& runs, const RunOptions& options) {
+Secrets find_secrets(const std::vector<plan::PlannedRun>& runs, const RunOptions& options) {
     Secrets secrets{.kept_variables = options.keep_environment};
-    const auto environment = own_environment();
-    remove_user_and_home(secrets,
-                         [&](const char* name) { return find_variable(environment, name); });
+    const auto environment = process::own_environment();
+    remove_user_and_home(
+        secrets, [&](const char* name) { return process::find_variable(environment, name); });
     std::error_code error;
     add_path(secrets.paths, fs::current_path(error));
     add_path(secrets.paths, options.out);
@@ -222,4 +222,4 @@ void Redaction::apply_to_logs(const fs::path& folder) const {
     }
 }
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 
 struct Secrets {
     std::vector<std::string> hosts;
@@ -28,7 +28,7 @@ struct Secrets {
     std::vector<std::string> kept_variables; ///< recorded as they are
 };
 /// Of this process. --hostname: hosts and users are none; --keep-environment: neither are those variables.
-Secrets find_secrets(const std::vector<PlannedRun>& runs, const RunOptions& options);
+Secrets find_secrets(const std::vector<plan::PlannedRun>& runs, const RunOptions& options);
 
 class Redaction {
 public:
@@ -58,4 +58,4 @@ private:
     std::vector<std::string> kept_; ///< "environment.NAME"
 };
 
-} // namespace assay::harness
+} // namespace assay::run

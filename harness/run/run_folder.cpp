@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,7 +61,7 @@ bool same_run(const record::JournalHeader& found, const record::JournalHeader& w
            same_pairing(found.pairing, wanted.pairing);
 }
 
-bool fits(const record::JournalStep& step, const Plan& plan) {
+bool fits(const record::JournalStep& step, const plan::Plan& plan) {
     if (step.case_index >= plan.cases.size()) return false;
     const auto planned = empty_case(plan.cases[step.case_index]);
     return record::identity(planned) == record::identity(step.result);
@@ -73,7 +73,7 @@ bool is_final(const record::Case& step) {
     return std::ranges::all_of(step.replicas, record::is_finished, &record::Replica::status);
 }
 
-std::vector<record::Case> cases_of(const Plan& plan,
+std::vector<record::Case> cases_of(const plan::Plan& plan,
                                    const std::vector<record::JournalStep>& steps) {
     std::vector<record::Case> cases;
     cases.reserve(plan.cases.size());
@@ -84,7 +84,8 @@ std::vector<record::Case> cases_of(const Plan& plan,
 }
 
 /// `patient`: cases that stayed disturbed are measured again.
-bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& steps, bool patient) {
+bool is_unfinished(const plan::Plan& plan, const std::vector<record::JournalStep>& steps,
+                   bool patient) {
     if (plan.soak_seconds) {
         double seconds = 0;
         for (const auto& step : steps)
@@ -103,7 +104,7 @@ bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& ste
 }
 
 /// Forgets the replicas of cases that ended unstable.
-void drop_unstable(const Plan& plan, std::vector<record::JournalStep>& steps) {
+void drop_unstable(const plan::Plan& plan, std::vector<record::JournalStep>& steps) {
     auto cases = cases_of(plan, steps);
     for (auto& c : cases) record::conclude(c, plan.replicas);
     std::erase_if(
@@ -150,7 +151,7 @@ std::optional<Found> find(const fs::path& path, std::string* problem = nullptr) 
 }
 
 /// The build ids of its modules.
-record::Values modules_of(const Plan& plan) {
+record::Values modules_of(const plan::Plan& plan) {
     record::Values modules;
     for (const auto& planned : plan.cases)
         if (record::find(modules, planned.module->module) == nullptr)
@@ -216,7 +217,7 @@ std::size_t count_done(const std::vector<record::Case>& cases) {
 
 /// Every case is finished and in the result. That of an earlier attempt has fewer, where the last one was killed before it
 /// wrote its own: going on then writes it.
-bool is_finished(const Found& found, const Plan& plan, bool patient) {
+bool is_finished(const Found& found, const plan::Plan& plan, bool patient) {
     if (is_unfinished(plan, found.content.steps, patient)) return false;
     const auto run = record::read_run(found.path / "run.json", as_stored);
     if (!run) return false;
@@ -283,7 +284,7 @@ Result<void> same_occasion(const RunFolder& folder, const RunOptions& options) {
 class Search {
 public:
     /// `folders`: by its id, where new ones are made, then by its aliases.
-    Search(std::vector<fs::path> folders, const std::vector<PlannedRun>& wanted,
+    Search(std::vector<fs::path> folders, const std::vector<plan::PlannedRun>& wanted,
            std::vector<record::JournalHeader> headers, const record::Machine& machine,
            const std::optional<record::Machine>& shown, const RunOptions& options)
         : folders_{std::move(folders)}, wanted_{wanted}, headers_{std::move(headers)},
@@ -334,7 +335,7 @@ private:
         return std::nullopt;
     }
 
-    bool is_patient(const Plan& plan) const {
+    bool is_patient(const plan::Plan& plan) const {
         return options_.patience_seconds.value_or(plan.patience_seconds.value_or(1)) > 0;
     }
 
@@ -398,7 +399,7 @@ private:
     }
 
     std::vector<fs::path> folders_;
-    const std::vector<PlannedRun>& wanted_;
+    const std::vector<plan::PlannedRun>& wanted_;
     std::vector<record::JournalHeader> headers_;
     const record::Machine& machine_;
     const std::optional<record::Machine>& shown_;
@@ -436,13 +437,13 @@ bool is_open(const record::Case& c, int replica) {
 
 fs::path RunFolder::state() const { return fs::absolute(path).parent_path() / "state"; }
 
-fs::path RunFolder::log_of(std::size_t index, const PlannedCase& planned) const {
+fs::path RunFolder::log_of(std::size_t index, const plan::PlannedCase& planned) const {
     return path / "logs" /
            fmt::format("{:03}-{}.{}.log", index, path_word(planned.benchmark->id),
                        path_word(planned.module->module));
 }
 
-Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& wanted,
+Result<std::vector<RunFolder>> open_run_folders(const std::vector<plan::PlannedRun>& wanted,
                                                 const RunOptions& options,
                                                 const record::Machine& machine,
                                                 const std::optional<record::Machine>& shown) {
@@ -487,4 +488,4 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
     return folders;
 }
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 
 /// Of runs that belong to none; not recorded.
 inline constexpr std::string_view default_campaign = "default";
@@ -70,7 +70,7 @@ struct RunFolder {
 
     /// Absolute: workers may have another working directory.
     std::filesystem::path state() const;
-    std::filesystem::path log_of(std::size_t index, const PlannedCase& planned) const;
+    std::filesystem::path log_of(std::size_t index, const plan::PlannedCase& planned) const;
 };
 
 /// The folders of earlier runs of this machine, newest first.
@@ -81,7 +81,7 @@ std::vector<std::filesystem::path> earlier_runs(const RunOptions& options,
 /// the newest unfinished ones that took turns with the same variants, which keep their campaign, note and tags: it is an
 /// error if options give others; otherwise, or when there is none,
 /// new ones, with a note where there is an unfinished run that cannot be continued. In the order of `wanted`, which is one run, or several with pairings; they get their id here. `shown`: the machine as a journal may tell it.
-Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& wanted,
+Result<std::vector<RunFolder>> open_run_folders(const std::vector<plan::PlannedRun>& wanted,
                                                 const RunOptions& options,
                                                 const record::Machine& machine,
                                                 const std::optional<record::Machine>& shown = {});
@@ -93,4 +93,4 @@ std::string path_word(std::string_view text);
 /// replica decided the case: skipped, incorrect, failed.
 bool is_open(const record::Case& c, int replica);
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -27,11 +27,11 @@
 #include <optional>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 /// Of all runs, one after the other.
-std::vector<double> steps_of(const std::vector<PlannedRun>& runs) {
+std::vector<double> steps_of(const std::vector<plan::PlannedRun>& runs) {
     std::vector<double> seconds;
     for (const auto& run : runs)
         std::ranges::move(expected_steps(run.plan), std::back_inserter(seconds));
@@ -41,7 +41,8 @@ std::vector<double> steps_of(const std::vector<PlannedRun>& runs) {
 class Runner {
 public:
     /// The plans of interleaved runs have equal numbers of cases and replicas.
-    Runner(const std::vector<PlannedRun>& wanted, const RunOptions& options, Observer& observer)
+    Runner(const std::vector<plan::PlannedRun>& wanted, const RunOptions& options,
+           Observer& observer)
         : wanted_{wanted}, cases_{wanted_[0].plan.cases.size()},
           replicas_{wanted_[0].plan.replicas}, options_{options}, observer_{observer},
           redaction_{find_secrets(wanted, options)}, signals_{options.limit_seconds},
@@ -51,7 +52,7 @@ public:
     Result<std::vector<Outcome>> run();
 
 private:
-    Watch watch();
+    launch::Watch watch();
     record::RunEnd why_ended() const;
     void clean_up();
     Result<void> open();
@@ -75,15 +76,15 @@ private:
         return (active * cases_) + index;
     }
 
-    std::vector<PlannedRun> wanted_;
+    std::vector<plan::PlannedRun> wanted_;
     std::size_t cases_;
     int replicas_;
     const RunOptions& options_;
     Observer& observer_;
     Redaction redaction_;
-    Signals signals_;
-    std::unique_ptr<PreemptionWatch> preemption_; ///< tells signals_
-    double start_;                                ///< steady seconds
+    process::Signals signals_;
+    std::unique_ptr<process::PreemptionWatch> preemption_; ///< tells signals_
+    double start_;                                         ///< steady seconds
     std::optional<telemetry::ErrorWatch> errors_;
     std::deque<ActiveRun> runs_;
     Forecast forecast_;
@@ -99,7 +100,7 @@ private:
     std::vector<bool> told_;                ///< cases whose end the observer knows
 };
 
-Watch Runner::watch() {
+launch::Watch Runner::watch() {
     return {.phase = [this](const std::string& phase) { tell(phase); },
             .tick = [this] { tell({}); },
             .signal_descriptor = signals_.descriptor()};
@@ -107,8 +108,8 @@ Watch Runner::watch() {
 
 Result<std::vector<Outcome>> Runner::run() {
     if (!options_.watch_preemption.empty()) {
-        auto watch =
-            PreemptionWatch::begin(options_.watch_preemption, [this] { signals_.preempt(); });
+        auto watch = process::PreemptionWatch::begin(options_.watch_preemption,
+                                                     [this] { signals_.preempt(); });
         if (!watch) return tl::unexpected{watch.error()};
         preemption_ = std::move(*watch);
     }
@@ -126,8 +127,9 @@ Result<std::vector<Outcome>> Runner::run() {
 
 /// A run that was killed together with its keepers could end nothing.
 void Runner::clean_up() {
-    auto ended = end_left_groups(group_to_use(machine::own_group(machine::Files{})));
-    std::ranges::move(end_leftovers(), std::back_inserter(ended));
+    auto ended =
+        process::end_left_groups(process::group_to_use(machine::own_group(machine::Files{})));
+    std::ranges::move(process::end_leftovers(), std::back_inserter(ended));
     std::string names;
     for (const auto& name : ended) names += (names.empty() ? "" : ", ") + name;
     if (!names.empty())
@@ -316,7 +318,7 @@ Result<void> Runner::measure_rounds(const Rounds& rounds) {
         for (const auto index : order_of(plan, schedule_.seed, replica_)) {
             if (plan.has_stages && !rounds.has(plan.cases[index])) continue;
             present_ = index;
-            for (const auto turn : order_of_turns(replica_, runs_.size())) {
+            for (const auto turn : plan::order_of_turns(replica_, runs_.size())) {
                 turn_ = turn;
                 if (signals_.caught() != 0) {
                     out_of_time_ |= signals_.caught() == SIGALRM;
@@ -369,7 +371,7 @@ Result<void> Runner::measure_again() {
             present_ = index;
             replica_ = next_index(sides(index));
             ++again[index];
-            for (const auto turn : order_of_turns(replica_, runs_.size())) {
+            for (const auto turn : plan::order_of_turns(replica_, runs_.size())) {
                 turn_ = turn;
                 if (signals_.caught() != 0) break;
                 forecast_.again(step_of(turn_, present_));
@@ -431,7 +433,7 @@ void Runner::tell(const std::string& phase) {
 
 record::RunEnd Runner::why_ended() const {
     const int signal = signals_.caught();
-    if (signal == Signals::preempted) return record::RunEnd::preempted;
+    if (signal == process::Signals::preempted) return record::RunEnd::preempted;
     if (signal == SIGALRM || out_of_time_) return record::RunEnd::time_limit;
     if (signal != 0) return record::RunEnd::signal;
     return stopped_.value_or(record::RunEnd::completed);
@@ -454,9 +456,9 @@ Result<std::vector<Outcome>> Runner::finish() {
 
 } // namespace
 
-Result<std::vector<Outcome>> run(const std::vector<PlannedRun>& runs, const RunOptions& options,
-                                 Observer& observer) {
+Result<std::vector<Outcome>> run(const std::vector<plan::PlannedRun>& runs,
+                                 const RunOptions& options, Observer& observer) {
     return Runner{runs, options, observer}.run();
 }
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 
 /// The position in the run; reported on every change and at most twice a second in between.
 struct Progress {
@@ -50,7 +50,7 @@ struct Outcome {
 ///
 /// Several runs alternate: case by case, each replica of one next to that of the others, in the order
 /// ABBA. A variant that this machine does not allow is an error before anything is measured.
-Result<std::vector<Outcome>> run(const std::vector<PlannedRun>& runs, const RunOptions& options,
-                                 Observer& observer);
+Result<std::vector<Outcome>> run(const std::vector<plan::PlannedRun>& runs,
+                                 const RunOptions& options, Observer& observer);
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 constexpr std::size_t most_points = 200;      // of a case: one in 7 minutes of a day
@@ -15,7 +15,7 @@ constexpr std::size_t most_corruptions = 100; // of a run
 
 /// Cases with the same word must compute the same bits: the parts of a host that are alike, devices of one model.
 /// Empty: this case is compared within its process only.
-std::string alike_of(const PlannedCase& planned) {
+std::string alike_of(const plan::PlannedCase& planned) {
     if (!planned.benchmark->reproducible.value_or(false)) return {};
     auto c = empty_case(planned);
     std::erase_if(c.parameters, [](const record::Named& one) { return one.name == "part"; });
@@ -91,7 +91,7 @@ void append(std::vector<record::SoakPoint>& points, record::SoakPoint point) {
 
 } // namespace
 
-Soaking::Soaking(const Plan& plan, std::function<double()> now)
+Soaking::Soaking(const plan::Plan& plan, std::function<double()> now)
     : now_{std::move(now)}, asked_{plan.soak_seconds.value_or(0)} {
     for (const auto& planned : plan.cases) {
         alike_.push_back(alike_of(planned));
@@ -108,7 +108,7 @@ void Soaking::begin() { begun_ = now_(); }
 
 /// What most computed is right, until it is known; of as many, what the first one did.
 void Soaking::learn(const std::vector<std::size_t>& cases,
-                    const std::vector<message::Result>& attempts) {
+                    const std::vector<process::message::Result>& attempts) {
     std::map<std::string, std::vector<std::string>> said; // by the word, in order
     for (std::size_t i = 0; i < cases.size(); ++i)
         if (const auto& word = alike_[cases[i]]; !word.empty() && !attempts[i].reference.empty())
@@ -130,7 +130,7 @@ void Soaking::learn(const std::vector<std::size_t>& cases,
 }
 
 /// Against what others computed; the worker has done so where it knew.
-void Soaking::hold(std::size_t index, message::Result& attempt) {
+void Soaking::hold(std::size_t index, process::message::Result& attempt) {
     auto& replica = attempt.replica();
     const auto known = right_.find(alike_[index]);
     if (known == right_.end() || attempt.reference.empty()) return;
@@ -155,12 +155,14 @@ void Soaking::hold(std::size_t index, message::Result& attempt) {
     visit.corruptions.push_back(std::move(wrong));
     ++visit.wrong;
     if (attempt.result.verification) attempt.result.verification->passed = false;
-    set_conclusion(replica, {.status = record::Status::incorrect,
-                             .code = record::ReasonCode::wrong_result,
-                             .reason = "it computed other bits than the same work did elsewhere"});
+    record::set_conclusion(replica,
+                           {.status = record::Status::incorrect,
+                            .code = record::ReasonCode::wrong_result,
+                            .reason = "it computed other bits than the same work did elsewhere"});
 }
 
-void Soaking::take(const std::vector<std::size_t>& cases, std::vector<message::Result>& attempts) {
+void Soaking::take(const std::vector<std::size_t>& cases,
+                   std::vector<process::message::Result>& attempts) {
     const double took = now_() - begun_;
     for (auto& attempt : attempts)
         for (auto& replica : attempt.result.replicas)
@@ -221,7 +223,7 @@ record::Soak Soaking::record() const {
             .corruptions = corruptions_};
 }
 
-void shorten(message::Result& visit) {
+void shorten(process::message::Result& visit) {
     auto& c = visit.result;
     c.settings.clear();
     c.tables.clear();
@@ -232,4 +234,4 @@ void shorten(message::Result& visit) {
     }
 }
 
-} // namespace assay::harness
+} // namespace assay::run

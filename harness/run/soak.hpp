@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 
 class Soaking {
 public:
     /// `now`: seconds since any origin.
-    Soaking(const Plan& plan, std::function<double()> now);
+    Soaking(const plan::Plan& plan, std::function<double()> now);
 
     /// A visit of an earlier attempt of this run.
     void resume(std::size_t index, const record::Case& step);
@@ -35,7 +35,8 @@ public:
     std::string expected(std::size_t index) const;
     void begin();
     /// The same visit of cases that were measured at once. One whose result is wrong becomes incorrect.
-    void take(const std::vector<std::size_t>& cases, std::vector<message::Result>& attempts);
+    void take(const std::vector<std::size_t>& cases,
+              std::vector<process::message::Result>& attempts);
 
     record::Soak record() const;
 
@@ -44,8 +45,9 @@ private:
         std::string digest;
         record::OutputHashes blocks; ///< empty where only the digest is known
     };
-    void learn(const std::vector<std::size_t>& cases, const std::vector<message::Result>& attempts);
-    void hold(std::size_t index, message::Result& attempt);
+    void learn(const std::vector<std::size_t>& cases,
+               const std::vector<process::message::Result>& attempts);
+    void hold(std::size_t index, process::message::Result& attempt);
     void add(std::size_t index, const record::Replica& replica);
 
     std::function<double()> now_;
@@ -61,6 +63,6 @@ private:
 };
 
 /// Without what a visit among thousands is not worth.
-void shorten(message::Result& visit);
+void shorten(process::message::Result& visit);
 
-} // namespace assay::harness
+} // namespace assay::run

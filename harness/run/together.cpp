@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 /// By the primary metric, more is faster; nothing where it has no value.
@@ -27,7 +27,7 @@ std::optional<double> speed_of(const record::Case& c, const record::Replica& rep
     return work.value_or(1) / *replica.seconds;
 }
 
-bool was_measured(const message::Result& result) {
+bool was_measured(const process::message::Result& result) {
     return !result.result.replicas.empty() &&
            record::is_measured(result.result.replicas.front().status);
 }
@@ -61,7 +61,8 @@ std::vector<Errand> loads_of(const std::vector<Errand>& errands) {
     return loads;
 }
 
-void judge_load(const message::Result& load, std::vector<message::Result>& results) {
+void judge_load(const process::message::Result& load,
+                std::vector<process::message::Result>& results) {
     const auto& c = load.result;
     const auto ending =
         c.replicas.empty() ? record::conclusion(c) : record::conclusion(c.replicas.front());
@@ -70,13 +71,13 @@ void judge_load(const message::Result& load, std::vector<message::Result>& resul
                                  record::to_string(ending.status), ending.reason);
     for (auto& result : results)
         if (was_measured(result))
-            set_conclusion(result.replica(), {.status = record::Status::failed,
-                                              .code = record::ReasonCode::benchmark_error,
-                                              .reason = why,
-                                              .values = {{"message", why}}});
+            record::set_conclusion(result.replica(), {.status = record::Status::failed,
+                                                      .code = record::ReasonCode::benchmark_error,
+                                                      .reason = why,
+                                                      .values = {{"message", why}}});
 }
 
-void compare_siblings(std::vector<message::Result>& results) {
+void compare_siblings(std::vector<process::message::Result>& results) {
     std::vector<double> speeds;
     for (auto& result : results)
         if (was_measured(result))
@@ -113,16 +114,16 @@ namespace {
 bool have_all(const std::vector<Sibling>& siblings, std::string_view point) {
     return std::ranges::all_of(siblings, [&](const Sibling& sibling) {
         const auto& session = *sibling.session;
-        const bool counts = point == message::ready || !sibling.request.only_load;
+        const bool counts = point == process::message::ready || !sibling.request.only_load;
         return !counts || session.is_over() || session.reached() == point;
     });
 }
 
 } // namespace
 
-std::vector<message::Result> measure_together(const std::vector<Sibling>& siblings,
-                                              const Watch& watch) {
-    std::vector<Session*> sessions;
+std::vector<process::message::Result> measure_together(const std::vector<Sibling>& siblings,
+                                                       const launch::Watch& watch) {
+    std::vector<launch::Session*> sessions;
     for (const auto& sibling : siblings) {
         sibling.session->begin(sibling.request, watch);
         sessions.push_back(sibling.session);
@@ -131,29 +132,29 @@ std::vector<message::Result> measure_together(const std::vector<Sibling>& siblin
         for (const auto& sibling : siblings)
             if (!sibling.session->is_over())
                 // A load has no window: it works until its siblings have measured.
-                sibling.session->proceed(point,
-                                         point == message::measured || !sibling.request.only_load);
+                sibling.session->proceed(point, point == process::message::measured ||
+                                                    !sibling.request.only_load);
     };
-    const auto over = [](const Session* session) { return session->is_over(); };
+    const auto over = [](const launch::Session* session) { return session->is_over(); };
     for (bool gone = false, finished = false; !std::ranges::all_of(sessions, over);) {
-        std::vector<Session*> open;
+        std::vector<launch::Session*> open;
         std::ranges::copy_if(sessions, std::back_inserter(open),
-                             [&](const Session* session) { return !over(session); });
+                             [&](const launch::Session* session) { return !over(session); });
         if (!wait_for_any(open, watch))
             for (auto* session : open) session->interrupt();
         for (auto* session : open) session->step();
-        if (!gone && have_all(siblings, message::ready)) {
+        if (!gone && have_all(siblings, process::message::ready)) {
             gone = true;
-            let_all_proceed(message::ready);
+            let_all_proceed(process::message::ready);
         }
-        if (gone && !finished && have_all(siblings, message::measured)) {
+        if (gone && !finished && have_all(siblings, process::message::measured)) {
             finished = true;
-            let_all_proceed(message::measured);
+            let_all_proceed(process::message::measured);
         }
     }
-    std::vector<message::Result> answers;
+    std::vector<process::message::Result> answers;
     for (auto* session : sessions) answers.push_back(session->answer());
     return answers;
 }
 
-} // namespace assay::harness
+} // namespace assay::run

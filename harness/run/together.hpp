@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 
 /// One case, to be measured once.
 struct Errand {
-    const PlannedCase& planned;
-    measure::Protocol protocol;
+    const plan::PlannedCase& planned;
+    record::Protocol protocol;
     int replica = 0; ///< counts from 0
     std::filesystem::path log;
     std::string expected{}; ///< see message::Measure
@@ -29,9 +29,10 @@ struct Errand {
 /// Of all of them; each has a log of its own.
 std::vector<Errand> loads_of(const std::vector<Errand>& errands);
 /// Without its load a case was not measured as asked.
-void judge_load(const message::Result& load, std::vector<message::Result>& results);
+void judge_load(const process::message::Result& load,
+                std::vector<process::message::Result>& results);
 /// The metric `slowest_sibling` where all were measured; otherwise those that were are disturbed.
-void compare_siblings(std::vector<message::Result>& results);
+void compare_siblings(std::vector<process::message::Result>& results);
 /// The metric `together_to_alone` for replicas of the same index.
 void compare_with_alone(record::Case& together, const record::Case& alone);
 
@@ -40,12 +41,12 @@ void compare_with_alone(record::Case& together, const record::Case& alone);
 // that dies, hangs or gives up is waited for no more.
 
 struct Sibling {
-    Session* session = nullptr;
-    message::Measure request; ///< with its role
+    launch::Session* session = nullptr;
+    process::message::Measure request; ///< with its role
 };
 
 /// An answer for each, as Session::measure() gives it.
-std::vector<message::Result> measure_together(const std::vector<Sibling>& siblings,
-                                              const Watch& watch);
+std::vector<process::message::Result> measure_together(const std::vector<Sibling>& siblings,
+                                                       const launch::Watch& watch);
 
-} // namespace assay::harness
+} // namespace assay::run

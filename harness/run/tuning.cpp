@@ -13,7 +13,7 @@
 #include <limits>
 #include <string_view>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 constexpr std::string_view own_choice = "default"; ///< recorded if no value was set
@@ -60,27 +60,28 @@ TuningChoice make_choice(const std::string& variable, const std::string& value,
 
 } // namespace
 
-std::string tuning_group(const PlannedCase& planned) {
+std::string tuning_group(const plan::PlannedCase& planned) {
     auto group = fmt::format("{}[{}]", planned.benchmark->id, planned.module->module);
     for (const auto& parameter : planned.benchmark->parameters) {
         const auto* value = record::find(planned.parameters, parameter.name);
-        if (parameter.kind == ParameterKind::name && value != nullptr)
+        if (parameter.kind == plan::ParameterKind::name && value != nullptr)
             group += fmt::format(" {}={}", parameter.name, record::to_string(*value));
     }
     return group;
 }
 
-std::vector<Tuning> usable_tunings(const Manifest& manifest, const record::Machine& machine,
-                                   const std::vector<std::string>& environment) {
-    std::vector<Tuning> usable;
+std::vector<plan::Tuning> usable_tunings(const plan::Manifest& manifest,
+                                         const record::Machine& machine,
+                                         const std::vector<std::string>& environment) {
+    std::vector<plan::Tuning> usable;
     for (const auto& tuning : manifest.tunings)
-        if (find_variable(environment, tuning.variable) == nullptr &&
+        if (process::find_variable(environment, tuning.variable) == nullptr &&
             has_all(machine.isa, tuning.requires_isa))
             usable.push_back(tuning);
     return usable;
 }
 
-measure::Protocol probe_protocol(const measure::Protocol& protocol) {
+record::Protocol probe_protocol(const record::Protocol& protocol) {
     auto probe = protocol;
     probe.target = 0.05;
     probe.min_seconds = 0.05;
@@ -93,26 +94,26 @@ measure::Protocol probe_protocol(const measure::Protocol& protocol) {
     return probe;
 }
 
-std::vector<Unset> unset_tunings(const Manifest& manifest,
+std::vector<Unset> unset_tunings(const plan::Manifest& manifest,
                                  const std::vector<std::string>& inherited,
                                  const std::vector<std::string>& seen) {
     std::vector<Unset> unset;
     for (const auto& tuning : manifest.tunings) {
-        const char* value = find_variable(inherited, tuning.variable);
-        if (value == nullptr || find_variable(seen, tuning.variable) != nullptr) continue;
+        const char* value = process::find_variable(inherited, tuning.variable);
+        if (value == nullptr || process::find_variable(seen, tuning.variable) != nullptr) continue;
         if (std::ranges::find(unset, tuning.variable, &Unset::variable) == unset.end())
             unset.push_back({.variable = tuning.variable, .value = value});
     }
     return unset;
 }
 
-TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe,
+TuningChoice choose_tuning(const std::vector<plan::Tuning>& tunings, const Probe& probe,
                            const std::vector<Unset>& unset) {
     if (tunings.empty()) return {};
     const auto own = probe(nullptr);
     if (!own) return {}; // a case that cannot be measured is not tried again
     double own_time = *own;
-    const Tuning* best = nullptr;
+    const plan::Tuning* best = nullptr;
     double best_time = std::numeric_limits<double>::infinity();
     record::NamedList left_out;
     for (const auto& tuning : tunings) {
@@ -157,7 +158,7 @@ void warn_of_unset(TuningChoice& choice, double flops) {
               : fmt::format("{}taken {:.0f}% more time", begin, 100 * (*unset / *best - 1)));
 }
 
-std::optional<TuningChoice> recorded_choice(const Manifest& manifest,
+std::optional<TuningChoice> recorded_choice(const plan::Manifest& manifest,
                                             const record::NamedList& settings) {
     for (const auto& tuning : manifest.tunings) {
         const auto value = record::text(settings, setting_name(tuning.variable));
@@ -173,4 +174,4 @@ std::optional<TuningChoice> recorded_choice(const Manifest& manifest,
     return std::nullopt;
 }
 
-} // namespace assay::harness
+} // namespace assay::run

@@ -51,7 +51,7 @@ std::optional<int> others(const std::set<int>& pids, const std::function<bool(in
 }
 
 /// Of either maker: both answer the same questions.
-using Watched = std::variant<driver::NvmlDevice, machine::AmdDevice>;
+using Watched = std::variant<machine::NvmlDevice, machine::AmdDevice>;
 template <class Question>
 auto ask(Watched& device, const Question& question) {
     return std::visit([&](auto& one) { return question(one); }, device);
@@ -60,12 +60,12 @@ auto ask(Watched& device, const Question& question) {
 Result<Watched> watched(const DeviceOptions& options) {
     if (auto amd = machine::find_amd_device(options.files, options.name))
         return Watched{std::move(*amd)};
-    ASSAY_TRY(const auto library, driver::Nvml::open(options.library));
+    ASSAY_TRY(const auto library, machine::Nvml::open(options.library));
     ASSAY_TRY(auto device, library.find(options.name));
     return Watched{std::move(device)};
 }
 
-driver::DeviceCounters counters_of(Watched& device) {
+machine::DeviceCounters counters_of(Watched& device) {
     return ask(device, [](auto& one) { return one.counters(); });
 }
 
@@ -94,13 +94,13 @@ struct DeviceWindow::State {
             sleep.wait_for(lock, stop, period, [] { return false; });
         }
     }
-    void add_energy(const driver::DeviceCounters& ended, double seconds,
+    void add_energy(const machine::DeviceCounters& ended, double seconds,
                     record::Telemetry& telemetry);
 
     Watched device; ///< used by one thread at a time: the sampler, or else the owner
     record::Device described;
     std::chrono::milliseconds period;
-    driver::DeviceCounters begun;
+    machine::DeviceCounters begun;
     std::set<int> processes;
     std::mutex mutex; ///< of samples
     DeviceSamples samples;
@@ -109,7 +109,7 @@ struct DeviceWindow::State {
     std::jthread sampler; ///< last: stops before the rest is destroyed
 };
 
-void DeviceWindow::State::add_energy(const driver::DeviceCounters& ended, double seconds,
+void DeviceWindow::State::add_energy(const machine::DeviceCounters& ended, double seconds,
                                      record::Telemetry& telemetry) {
     if (ask(device, [](auto& one) { return one.is_part(); }))
         telemetry.energy_note = "MIG is enabled: the energy counter covers all instances";
@@ -189,9 +189,9 @@ Count moved(const Count& begun, const Count& ended) {
 
 Result<LinkWindow> LinkWindow::open(const std::vector<std::string>& devices,
                                     const std::filesystem::path& library) {
-    const auto driver = driver::Nvml::open(library);
+    const auto driver = machine::Nvml::open(library);
     if (!driver) return tl::unexpected{driver.error()};
-    std::vector<driver::NvmlDevice> found;
+    std::vector<machine::NvmlDevice> found;
     for (const auto& name : devices) {
         ASSAY_TRY(auto device, driver->find(name));
         found.push_back(std::move(device));

@@ -27,7 +27,7 @@ inline constexpr double shortest_energy_window = 2.0; // seconds
 
 struct DeviceOptions {
     std::string name; ///< UUID or PCI address; empty: no device
-    std::filesystem::path library = driver::nvml_library;
+    std::filesystem::path library = machine::nvml_library;
     machine::Files files{}; ///< where AMD's are looked for
     /// Zero: only sample() reads, for tests.
     std::chrono::milliseconds period{100};
@@ -71,15 +71,15 @@ class LinkWindow {
 public:
     /// By UUID. The error says why there are no counters.
     static Result<LinkWindow> open(const std::vector<std::string>& devices,
-                                   const std::filesystem::path& library = driver::nvml_library);
+                                   const std::filesystem::path& library = machine::nvml_library);
     void begin();
     /// In the given order.
     std::vector<LinkBytes> end();
 
 private:
-    explicit LinkWindow(std::vector<driver::NvmlDevice> devices) : devices_{std::move(devices)} {}
-    std::vector<driver::NvmlDevice> devices_;
-    std::vector<driver::DeviceCounters> begun_;
+    explicit LinkWindow(std::vector<machine::NvmlDevice> devices) : devices_{std::move(devices)} {}
+    std::vector<machine::NvmlDevice> devices_;
+    std::vector<machine::DeviceCounters> begun_;
 };
 
 } // namespace assay::telemetry

@@ -78,7 +78,7 @@ void say_capped(const record::Device& described, double seconds, record::Telemet
                 fmt::format("The device's power limit was {:.0f} of {:.0f} W, which "
                             "throttled it {}: `{}` as root raises the limit.",
                             *described.power_limit_watts, *described.power_limit_default_watts,
-                            length->text, driver::power_limit_command(described.kind)));
+                            length->text, machine::power_limit_command(described.kind)));
 }
 
 void say_errors(record::Telemetry& telemetry) {
@@ -146,7 +146,7 @@ std::optional<double> Range::mean() const {
     return sum_ / static_cast<double>(count_);
 }
 
-void DeviceSamples::add(const driver::DeviceReadings& now) {
+void DeviceSamples::add(const machine::DeviceReadings& now) {
     ++count_;
     power_.add(now.power_watts);
     clock_.add(now.clock_hz);
@@ -160,8 +160,8 @@ void DeviceSamples::add(const driver::DeviceReadings& now) {
     for (const std::string& reason : *now.throttles) ++reasons_[reason];
 }
 
-std::vector<record::Throttle> DeviceSamples::throttles(const driver::DeviceCounters& begun,
-                                                       const driver::DeviceCounters& ended) const {
+std::vector<record::Throttle> DeviceSamples::throttles(const machine::DeviceCounters& begun,
+                                                       const machine::DeviceCounters& ended) const {
     std::map<std::string, record::Throttle> found;
     for (const auto& [reason, after] : ended.throttled) {
         const auto before = begun.throttled.find(reason);
@@ -188,9 +188,9 @@ std::vector<record::Throttle> DeviceSamples::throttles(const driver::DeviceCount
     return list;
 }
 
-record::DeviceTelemetry DeviceSamples::summary(const driver::DeviceCounters& begun,
-                                               const driver::DeviceCounters& ended,
-                                               const driver::DeviceHealth& health) const {
+record::DeviceTelemetry DeviceSamples::summary(const machine::DeviceCounters& begun,
+                                               const machine::DeviceCounters& ended,
+                                               const machine::DeviceHealth& health) const {
     return {.samples = count_,
             .power_watts = power_.mean(),
             .power_high_watts = power_.high(),
@@ -226,7 +226,7 @@ void add_disturbances(const record::Device& described, double seconds,
                 fmt::format("{} other process{} computed on the device: stop {} "
                             "(`{}` shows which) and measure again.",
                             others, others == 1 ? "" : "es", others == 1 ? "it" : "them",
-                            driver::processes_command(described.kind)));
+                            machine::processes_command(described.kind)));
     say_link(telemetry);
 }
 

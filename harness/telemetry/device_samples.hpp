@@ -36,16 +36,16 @@ private:
 
 class DeviceSamples {
 public:
-    void add(const driver::DeviceReadings& now);
+    void add(const machine::DeviceReadings& now);
     bool empty() const { return count_ == 0; }
     /// The readings of the window; `begun` and `ended` are the counters at its ends.
-    record::DeviceTelemetry summary(const driver::DeviceCounters& begun,
-                                    const driver::DeviceCounters& ended,
-                                    const driver::DeviceHealth& health) const;
+    record::DeviceTelemetry summary(const machine::DeviceCounters& begun,
+                                    const machine::DeviceCounters& ended,
+                                    const machine::DeviceHealth& health) const;
 
 private:
-    std::vector<record::Throttle> throttles(const driver::DeviceCounters& begun,
-                                            const driver::DeviceCounters& ended) const;
+    std::vector<record::Throttle> throttles(const machine::DeviceCounters& begun,
+                                            const machine::DeviceCounters& ended) const;
 
     std::int64_t count_ = 0;
     Range power_;

@@ -154,7 +154,7 @@ ErrorWatch::Counts ErrorWatch::read() {
     constexpr auto patience = std::chrono::seconds{10};
     const auto links = machine::answer_within(patience, [nvml = sources_.nvml] {
         std::map<std::string, std::map<std::string, std::int64_t>> errors;
-        if (const auto library = driver::Nvml::open(nvml))
+        if (const auto library = machine::Nvml::open(nvml))
             for (auto& device : library->devices().whole)
                 errors[device.pci_address()] = device.link_errors();
         return errors;

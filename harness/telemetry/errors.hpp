@@ -25,7 +25,7 @@ std::vector<std::string> read_kernel_log();
 /// Where counters are read; tests replace all of it.
 struct ErrorSources {
     machine::Files files{};
-    std::filesystem::path nvml = driver::nvml_library;
+    std::filesystem::path nvml = machine::nvml_library;
     std::function<std::vector<std::string>()> kernel_log = read_kernel_log;
 };
 

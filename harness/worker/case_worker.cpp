@@ -17,7 +17,7 @@
 #include <thread>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::worker {
 namespace {
 
 using record::ReasonCode;
@@ -28,7 +28,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 /// Wall time is the host's; the benchmark states the resolution of its own clock.
-class PlaceClock : public measure::Clock {
+class PlaceClock : public worker::Clock {
 public:
     explicit PlaceClock(const assay_benchmark& benchmark)
         : resolution_{std::isfinite(benchmark.clock_resolution) ? benchmark.clock_resolution : 0} {}
@@ -37,7 +37,7 @@ public:
     double resolution() override { return std::max(resolution_, host_.resolution()); }
 
 private:
-    measure::Clock& host_ = measure::steady_clock();
+    worker::Clock& host_ = worker::steady_clock();
     double resolution_;
 };
 
@@ -51,7 +51,7 @@ constexpr double least_growth_share = 0.05;
 
 /// A process that grows while it repeats the same calls: one replica alone shows it, because the next one is a new
 /// process.
-void watch_growth(std::int64_t before, std::int64_t after, message::Result& result) {
+void watch_growth(std::int64_t before, std::int64_t after, process::message::Result& result) {
     if (before <= 0 || after <= 0) return;
     result.replica().resident_bytes = static_cast<double>(after);
     const auto grown = static_cast<double>(after - before);
@@ -126,8 +126,8 @@ Result<void> CaseWorker::join(const Module& module, const assay_benchmark& bench
     return {};
 }
 
-message::Facts CaseWorker::facts(const message::AskFacts& request) {
-    message::Facts answer{.id = request.id};
+process::message::Facts CaseWorker::facts(const process::message::AskFacts& request) {
+    process::message::Facts answer{.id = request.id};
     const auto module = load(request.module);
     if (!module) {
         answer.problem = module.error().message;
@@ -143,8 +143,8 @@ message::Facts CaseWorker::facts(const message::AskFacts& request) {
     return answer;
 }
 
-message::Result CaseWorker::measure(const message::Measure& request) {
-    message::Result result{.id = request.id};
+process::message::Result CaseWorker::measure(const process::message::Measure& request) {
+    process::message::Result result{.id = request.id};
     result.result.replicas.push_back({.index = request.replica, .started = utc_now()});
     services_.clear();
     attempt(request, result);
@@ -156,7 +156,7 @@ message::Result CaseWorker::measure(const message::Measure& request) {
     return result;
 }
 
-bool CaseWorker::all_agree(record::Conclusion mine, message::Result& result) {
+bool CaseWorker::all_agree(record::Conclusion mine, process::message::Result& result) {
     // The largest is of the worst rank: its weight and its number.
     const int size = team().size();
     const auto worst = static_cast<int>(team().max((weight(mine.status) * size) + team().rank()));
@@ -167,13 +167,14 @@ bool CaseWorker::all_agree(record::Conclusion mine, message::Result& result) {
                 .code = ReasonCode::another_rank,
                 .reason = "another rank could not take part",
                 .values = {{"rank", std::int64_t{worst % size}}}};
-    set_conclusion(result.replica(), std::move(mine));
+    record::set_conclusion(result.replica(), std::move(mine));
     return false;
 }
 
-void CaseWorker::attempt(const message::Measure& request, message::Result& result) {
+void CaseWorker::attempt(const process::message::Measure& request,
+                         process::message::Result& result) {
     const auto give_up = [&](const Error& error) {
-        set_conclusion(result.replica(), record::conclusion(error));
+        record::set_conclusion(result.replica(), record::conclusion(error));
     };
     reports_.phase({.id = request.id, .phase = "loading the module"});
     const auto module = load(request.module);
@@ -198,7 +199,7 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
                .reason = misfit,
                .values = {{"message", misfit}}};
     if (fit.status != Status::ok && leave_ == nullptr)
-        return set_conclusion(result.replica(), std::move(fit));
+        return record::set_conclusion(result.replica(), std::move(fit));
     if (const auto joined = join(**module, *benchmark); !joined) return give_up(joined.error());
     if (!all_agree(std::move(fit), result)) return;
 
@@ -218,8 +219,9 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
 }
 
 /// Warm-up watches the clock of the place: a device's clock says nothing about the host's core.
-measure::Hooks CaseWorker::hooks(const message::Measure& request, telemetry::Window& window) {
-    measure::Hooks hooks;
+worker::Hooks CaseWorker::hooks(const process::message::Measure& request,
+                                telemetry::Window& window) {
+    worker::Hooks hooks;
     if (request.place.uuid.empty())
         hooks.core_clock_hz = [] { return machine::measure_core_clock(); };
     else if (auto* device = window.device(); device != nullptr && device->clock_hz())
@@ -236,24 +238,24 @@ measure::Hooks CaseWorker::hooks(const message::Measure& request, telemetry::Win
     return hooks;
 }
 
-void CaseWorker::meet_siblings(const message::Measure& request, measure::Hooks& hooks) {
+void CaseWorker::meet_siblings(const process::message::Measure& request, worker::Hooks& hooks) {
     const auto reached = [id = request.id](std::string_view point) {
-        return message::Reached{.id = id, .point = std::string{point}};
+        return process::message::Reached{.id = id, .point = std::string{point}};
     };
     hooks.only_load = request.only_load;
     hooks.ready = [this, reached] {
-        reports_.reached(reached(message::ready));
-        reports_.may_proceed(reached(message::ready));
+        reports_.reached(reached(process::message::ready));
+        reports_.may_proceed(reached(process::message::ready));
     };
     hooks.goes_on = [this, reached, said = false]() mutable {
-        if (!std::exchange(said, true)) reports_.reached(reached(message::measured));
-        return !reports_.may_proceed(reached(message::measured));
+        if (!std::exchange(said, true)) reports_.reached(reached(process::message::measured));
+        return !reports_.may_proceed(reached(process::message::measured));
     };
 }
 
 /// An idle device takes a while to reach its steady clock: the first case of a worker warms it up for all,
 /// however short the suite's warm-up is. A clock that is steady earlier ends it earlier.
-measure::Protocol CaseWorker::protocol_of(const message::Measure& request) {
+record::Protocol CaseWorker::protocol_of(const process::message::Measure& request) {
     constexpr double device_warmup = 0.5; // seconds
     auto protocol = request.protocol;
     const auto& asked = services_.evidence; // see Context::sustained in assay/benchmark.hpp
@@ -267,14 +269,16 @@ measure::Protocol CaseWorker::protocol_of(const message::Measure& request) {
 }
 
 /// The NVLink counters for a case on several devices; nothing if the driver has none.
-std::optional<telemetry::LinkWindow> CaseWorker::watch_links(const message::Measure& request) {
+std::optional<telemetry::LinkWindow>
+CaseWorker::watch_links(const process::message::Measure& request) {
     if (request.devices.size() < 2) return {};
     auto links = telemetry::LinkWindow::open(request.devices);
     return links ? std::optional{std::move(*links)} : std::nullopt;
 }
 
 /// When the counters contradict the path, the result may be right, but its value belongs to another path.
-void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message::Result& result) {
+void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls,
+                            process::message::Result& result) {
     auto& replica = result.replica();
     if (!is_measured(replica.status)) return;
     if (const auto sum = sum_of(counted); sum.sent || sum.received) {
@@ -287,10 +291,10 @@ void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message:
     if (proof.contradiction.empty() || !result.result.verification) return;
     result.result.verification->passed = false;
     result.result.verification->detail = proof.contradiction;
-    set_conclusion(replica, {.status = Status::incorrect,
-                             .code = ReasonCode::path_contradicted,
-                             .reason = std::move(proof.contradiction),
-                             .values = std::move(proof.values)});
+    record::set_conclusion(replica, {.status = Status::incorrect,
+                                     .code = ReasonCode::path_contradicted,
+                                     .reason = std::move(proof.contradiction),
+                                     .values = std::move(proof.values)});
 }
 
 /// The windows of a case: of the machine, of a device, and of links between several.
@@ -314,12 +318,12 @@ struct CaseWorker::Watched {
     }
 };
 
-CaseWorker::Watched CaseWorker::watched(const message::Measure& request, bool watches) {
+CaseWorker::Watched CaseWorker::watched(const process::message::Measure& request, bool watches) {
     telemetry::Options options{.owner = owner_, .own_cpus = team().size() == 1};
     if (watches) options.device.name = request.place.uuid;
     const bool asks = watches && (!options.device.name.empty() || request.devices.size() > 1);
     if (asks && !driver_)
-        if (auto opened = driver::Nvml::open()) driver_ = std::move(*opened);
+        if (auto opened = machine::Nvml::open()) driver_ = std::move(*opened);
     if (request.place.kind == "cuda" && request.place.uuid.empty())
         options.no_energy = "the case is measured on several devices at once";
     else if (request.has_siblings && request.place.kind == "host")
@@ -328,8 +332,8 @@ CaseWorker::Watched CaseWorker::watched(const message::Measure& request, bool wa
             .links = watches ? watch_links(request) : std::nullopt};
 }
 
-void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
-                            measure::Clock& clock, message::Result& result) {
+void CaseWorker::run_engine(const process::message::Measure& request, LoadedCase& subject,
+                            worker::Clock& clock, process::message::Result& result) {
     // Rank 0 watches for all: they share the machine.
     const bool watches = team().rank() == 0;
     auto seen = watched(request, watches);
@@ -339,8 +343,8 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
         watch.window_ends = [&] { seen.end(); };
     }
     auto measured =
-        measure::measure(subject, protocol_of(request), clock, measure::google_benchmark(), team(),
-                         watch, std::move(result.replica()));
+        worker::measure(subject, protocol_of(request), clock, worker::google_benchmark(), team(),
+                        watch, std::move(result.replica()));
     measured.replica.telemetry = std::move(seen.telemetry);
     result.replica() = std::move(measured.replica);
     result.result.verification = std::move(measured.verification);
@@ -359,14 +363,15 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
     add_work(subject, result);
 }
 
-void CaseWorker::add_work(LoadedCase& subject, message::Result& result) {
+void CaseWorker::add_work(LoadedCase& subject, process::message::Result& result) {
     auto work = subject.work();
     const auto reported = work ? subject.report_metrics() : Result<void>{};
     if (work && reported) {
         result.result.work = std::move(*work);
         return;
     }
-    set_conclusion(result.replica(), record::conclusion(work ? reported.error() : work.error()));
+    record::set_conclusion(result.replica(),
+                           record::conclusion(work ? reported.error() : work.error()));
 }
 
-} // namespace assay::harness
+} // namespace assay::worker

@@ -22,17 +22,17 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::worker {
 
 class CaseWorker {
 public:
     /// Receivers of the messages during a case: its phase and warnings, and where it has got to.
     struct Reports {
-        std::function<void(const message::Phase&)> phase;
-        std::function<void(const message::Log&)> log;
-        std::function<void(const message::Reached&)> reached{};
+        std::function<void(const process::message::Phase&)> phase;
+        std::function<void(const process::message::Log&)> log;
+        std::function<void(const process::message::Reached&)> reached{};
         /// Has the parent answered that? Waits for it at `ready`.
-        std::function<bool(const message::Reached&)> may_proceed{};
+        std::function<bool(const process::message::Reached&)> may_proceed{};
     };
 
     /// `owner`: the process whose CPU time, and that of all below it, is not foreign; 0: this one's parent.
@@ -44,27 +44,28 @@ public:
     CaseWorker& operator=(CaseWorker&&) = delete;
     ~CaseWorker(); ///< leaves the team
 
-    message::Result measure(const message::Measure& request);
-    message::Facts facts(const message::AskFacts& request);
+    process::message::Result measure(const process::message::Measure& request);
+    process::message::Facts facts(const process::message::AskFacts& request);
 
 private:
     Result<const Module*> load(const std::string& path);
     Result<void> join(const Module& module, const assay_benchmark& benchmark);
-    void attempt(const message::Measure& request, message::Result& result);
-    void run_engine(const message::Measure& request, LoadedCase& subject, measure::Clock& clock,
-                    message::Result& result);
+    void attempt(const process::message::Measure& request, process::message::Result& result);
+    void run_engine(const process::message::Measure& request, LoadedCase& subject,
+                    worker::Clock& clock, process::message::Result& result);
     using Counts = std::vector<telemetry::LinkBytes>;
-    static std::optional<telemetry::LinkWindow> watch_links(const message::Measure& request);
+    static std::optional<telemetry::LinkWindow>
+    watch_links(const process::message::Measure& request);
     struct Watched;
-    Watched watched(const message::Measure& request, bool watches);
-    static void add_work(LoadedCase& subject, message::Result& result);
-    void prove_path(const Counts& counted, std::uint64_t calls, message::Result& result);
-    measure::Protocol protocol_of(const message::Measure& request);
+    Watched watched(const process::message::Measure& request, bool watches);
+    static void add_work(LoadedCase& subject, process::message::Result& result);
+    void prove_path(const Counts& counted, std::uint64_t calls, process::message::Result& result);
+    record::Protocol protocol_of(const process::message::Measure& request);
     Team team() { return Team{services_.table()->team}; }
-    measure::Hooks hooks(const message::Measure& request, telemetry::Window& window);
-    void meet_siblings(const message::Measure& request, measure::Hooks& hooks);
+    worker::Hooks hooks(const process::message::Measure& request, telemetry::Window& window);
+    void meet_siblings(const process::message::Measure& request, worker::Hooks& hooks);
     /// Ends the case alike on every rank: as the worst of them. True if all are ok.
-    bool all_agree(record::Conclusion mine, message::Result& result);
+    bool all_agree(record::Conclusion mine, process::message::Result& result);
 
     record::Machine machine_;
     Reports reports_;
@@ -74,7 +75,7 @@ private:
     int owner_;
     bool device_is_warm_ = false;
     /// Kept open, because starting the library takes long and windows should begin quickly.
-    std::optional<driver::Nvml> driver_;
+    std::optional<machine::Nvml> driver_;
 };
 
-} // namespace assay::harness
+} // namespace assay::worker

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-namespace assay::measure {
+namespace assay::worker {
 namespace {
 
 using record::HeldAgainst;
@@ -185,4 +185,4 @@ Result<void> Comparison::judge(const record::Verification& verification) {
     return {};
 }
 
-} // namespace assay::measure
+} // namespace assay::worker

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace assay::measure {
+namespace assay::worker {
 
 class Comparison {
 public:
@@ -50,4 +50,4 @@ private:
     record::SoakVisit found_;
 };
 
-} // namespace assay::measure
+} // namespace assay::worker

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace assay::measure {
+namespace assay::worker {
 namespace {
 
 // --- calibration ---------------------------------------------------------------------------------
@@ -78,8 +78,9 @@ private:
 
 /// Runs batches of `calls` until steady; the seconds per call of the last stretch. Rank 0 watches the
 /// clock and ends stretches, so that all ranks find the same rate.
-Result<double> run_until_steady(TeamSubject& team, std::uint64_t calls, const Protocol& protocol,
-                                Clock& clock, const Hooks& hooks, Pulse& pulse) {
+Result<double> run_until_steady(TeamSubject& team, std::uint64_t calls,
+                                const record::Protocol& protocol, Clock& clock, const Hooks& hooks,
+                                Pulse& pulse) {
     enum Verdict : std::uint8_t { go_on, stretch_ends, warm };
     // A twentieth: 25 ms by default, some ten batches, and steadiness shows after 75 ms at best.
     const double stretch_length = protocol.warmup_seconds / 20;
@@ -116,7 +117,7 @@ Result<double> run_until_steady(TeamSubject& team, std::uint64_t calls, const Pr
 /// The length that batches aim at, in seconds: at least the floor and so many times the cost of the
 /// clock that its reads are negligible, and long enough that some 400 of them fill the shortest
 /// window, which leaves the interval enough batches and Google Benchmark few to manage.
-double batch_length(const Protocol& protocol, Clock& clock) {
+double batch_length(const record::Protocol& protocol, Clock& clock) {
     constexpr double batches_wanted = 400; // twice the batches that are asked for before a look
     return std::max({protocol.batch_floor, protocol.clock_factor * clock.read_cost(),
                      protocol.min_seconds / batches_wanted});
@@ -145,7 +146,7 @@ Result<Calibration> calibrate(TeamSubject& team, double length, std::uint64_t st
 
 /// Calibrates, runs until rate and core clock have been steady for three stretches or the time for
 /// warming up is spent, at least for load_seconds, and calibrates again with the warm rate.
-Result<Calibration> warm_up(TeamSubject& team, const Protocol& protocol, Clock& clock,
+Result<Calibration> warm_up(TeamSubject& team, const record::Protocol& protocol, Clock& clock,
                             const Hooks& hooks, Pulse& pulse) {
     const double length = batch_length(protocol, clock);
     Result<Calibration> cold = calibrate(team, length, 1);
@@ -238,8 +239,8 @@ double idle_for(double now, double step) {
 }
 
 /// Until the window is over: budget_seconds of wall time, but never longer than the limit allows.
-Result<void> soak(TeamSubject& team, Comparison& comparison, const Protocol& protocol, Clock& clock,
-                  const Hooks& hooks, double latest, const Take& take) {
+Result<void> soak(TeamSubject& team, Comparison& comparison, const record::Protocol& protocol,
+                  Clock& clock, const Hooks& hooks, double latest, const Take& take) {
     ASSAY_TRY(comparison.begin());
     const double end = std::min(clock.now() + protocol.budget_seconds, latest);
     const bool compares = team.subject().has_digest;
@@ -304,8 +305,8 @@ private:
 
 class Engine {
 public:
-    Engine(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner, Team team,
-           const Hooks& hooks, record::Replica begun)
+    Engine(Subject& subject, const record::Protocol& protocol, Clock& clock, BatchRunner& runner,
+           Team team, const Hooks& hooks, record::Replica begun)
         : protocol_{protocol}, clock_{clock}, hooks_{hooks}, team_{subject, runner, team},
           comparison_{subject, hooks}, pulse_{clock, hooks}, begin_{clock.now()},
           kept_{protocol.kept_values}, result_{.replica = std::move(begun)} {}
@@ -336,7 +337,7 @@ public:
 
 private:
     bool end(record::Conclusion ending) {
-        set_conclusion(result_.replica, std::move(ending));
+        record::set_conclusion(result_.replica, std::move(ending));
         return false;
     }
     bool fail(const Error& error) {
@@ -372,7 +373,7 @@ private:
     bool warm_up() {
         const double begin = clock_.now();
         const Result<Calibration> calibration =
-            measure::warm_up(team_, protocol_, clock_, hooks_, pulse_);
+            worker::warm_up(team_, protocol_, clock_, hooks_, pulse_);
         result_.replica.warmup_seconds = clock_.now() - begin;
         if (!calibration) return fail(calibration.error());
         calibration_ = *calibration;
@@ -407,13 +408,13 @@ private:
         Result<void> soaked;
         {
             const WindowHooks window{hooks_};
-            soaked = measure::soak(team_, comparison_, protocol_, clock_, hooks_,
-                                   begin_ + (protocol_.limit_seconds / 2), [&](double seconds) {
-                                       ++result_.window_calls;
-                                       kept_.add(seconds);
-                                       tail_.add(seconds);
-                                       pulse_.beat("soaking");
-                                   });
+            soaked = worker::soak(team_, comparison_, protocol_, clock_, hooks_,
+                                  begin_ + (protocol_.limit_seconds / 2), [&](double seconds) {
+                                      ++result_.window_calls;
+                                      kept_.add(seconds);
+                                      tail_.add(seconds);
+                                      pulse_.beat("soaking");
+                                  });
         }
         const auto& found = comparison_.found();
         result_.replica.soak = found;
@@ -450,7 +451,7 @@ private:
 
     Judgement judge() {
         const double resolution = clock_.resolution() / static_cast<double>(calibration_.calls);
-        return measure::judge(kept_, protocol_, resolution, needed_);
+        return worker::judge(kept_, protocol_, resolution, needed_);
     }
 
     void conclude() {
@@ -474,7 +475,7 @@ private:
         end(std::move(judgement.conclusion));
     }
 
-    const Protocol& protocol_;
+    const record::Protocol& protocol_;
     Clock& clock_;
     const Hooks& hooks_;
     TeamSubject team_;
@@ -490,9 +491,9 @@ private:
 
 } // namespace
 
-Measurement measure(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
-                    Team team, const Hooks& hooks, record::Replica begun) {
+Measurement measure(Subject& subject, const record::Protocol& protocol, Clock& clock,
+                    BatchRunner& runner, Team team, const Hooks& hooks, record::Replica begun) {
     return Engine{subject, protocol, clock, runner, team, hooks, std::move(begun)}.measure();
 }
 
-} // namespace assay::measure
+} // namespace assay::worker

@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-namespace assay::measure {
+namespace assay::worker {
 
 struct Measurement {
     record::Replica replica; ///< ok, unstable, incorrect or failed; telemetry is the caller's
@@ -27,7 +27,7 @@ struct Measurement {
 
 /// On a team every rank calls this with its own subject and gets the same status; the rank where an error
 /// happened has its text. `begun`: the replica so far, with its index, start and set-up time.
-Measurement measure(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
-                    Team team, const Hooks& hooks, record::Replica begun = {});
+Measurement measure(Subject& subject, const record::Protocol& protocol, Clock& clock,
+                    BatchRunner& runner, Team team, const Hooks& hooks, record::Replica begun = {});
 
-} // namespace assay::measure
+} // namespace assay::worker

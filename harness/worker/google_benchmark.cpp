@@ -13,7 +13,7 @@
 #include <chrono>
 #include <limits>
 
-namespace assay::measure {
+namespace assay::worker {
 namespace {
 
 /// Prints nothing; keeps the measured time.
@@ -157,4 +157,4 @@ Clock& steady_clock() {
     return clock;
 }
 
-} // namespace assay::measure
+} // namespace assay::worker

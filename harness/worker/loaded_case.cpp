@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-namespace assay::harness {
+namespace assay::worker {
 namespace {
 
 /// Room for a sentence or two from the module.
@@ -185,8 +185,8 @@ Result<void> LoadedCase::rewind() {
     return rewinds ? call("rewind", benchmark_.rewind, state_) : Result<void>{};
 }
 
-Result<measure::Digest> LoadedCase::digest() {
-    measure::Digest digest(ASSAY_MOST_BLOCKS);
+Result<worker::Digest> LoadedCase::digest() {
+    worker::Digest digest(ASSAY_MOST_BLOCKS);
     assay_digest to{};
     to.struct_size = sizeof to;
     to.hashes = digest.data();
@@ -200,8 +200,8 @@ Result<measure::Digest> LoadedCase::digest() {
     return digest;
 }
 
-Result<measure::OutputBlock> LoadedCase::block(std::size_t index) {
-    measure::OutputBlock block;
+Result<worker::OutputBlock> LoadedCase::block(std::size_t index) {
+    worker::OutputBlock block;
     assay_digest to{};
     to.struct_size = sizeof to;
     to.wanted = index;
@@ -222,4 +222,4 @@ Result<void> LoadedCase::renew() {
     return create();
 }
 
-} // namespace assay::harness
+} // namespace assay::worker

@@ -15,14 +15,14 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::worker {
 
 /// Values in the order of the benchmark's parameters. Fails when one is missing, unknown or of the
 /// wrong type, so that a module never reads a value it did not ask for. Texts point into `from`.
 Result<std::vector<assay_value>> module_values(const assay_benchmark& benchmark,
                                                const record::NamedList& from);
 
-class LoadedCase : public measure::Subject {
+class LoadedCase : public worker::Subject {
 public:
     /// `services` and `values` must outlive the case. `phase` is called when running changes to
     /// checking and back, so that the phase of a case that hangs is known.
@@ -49,8 +49,8 @@ public:
     Result<void> poison() override;
     Result<void> spoil() override;
     Result<void> rewind() override;
-    Result<measure::Digest> digest() override;
-    Result<measure::OutputBlock> block(std::size_t index) override;
+    Result<worker::Digest> digest() override;
+    Result<worker::OutputBlock> block(std::size_t index) override;
     Result<void> renew() override;
 
 private:
@@ -66,4 +66,4 @@ private:
     void* state_ = nullptr;
 };
 
-} // namespace assay::harness
+} // namespace assay::worker

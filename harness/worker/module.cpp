@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::worker {
 namespace {
 
 constexpr const char* entry_symbol = "assay_module";
@@ -133,18 +133,18 @@ std::optional<std::string> optional_text(const char* text) {
     return text == nullptr || *text == '\0' ? std::nullopt : std::optional<std::string>{text};
 }
 
-std::optional<ParameterKind> kind_of(std::uint32_t kind) {
+std::optional<plan::ParameterKind> kind_of(std::uint32_t kind) {
     switch (kind) {
     case ASSAY_INTEGER:
-        return ParameterKind::integer;
+        return plan::ParameterKind::integer;
     case ASSAY_REAL:
-        return ParameterKind::real;
+        return plan::ParameterKind::real;
     case ASSAY_BOOLEAN:
-        return ParameterKind::boolean;
+        return plan::ParameterKind::boolean;
     case ASSAY_NAME:
-        return ParameterKind::name;
+        return plan::ParameterKind::name;
     case ASSAY_STRING:
-        return ParameterKind::text;
+        return plan::ParameterKind::text;
     default:
         return std::nullopt;
     }
@@ -166,20 +166,20 @@ std::optional<record::Value> value_of(const assay_value& value) {
     }
 }
 
-Result<Parameter> parameter_of(const assay_parameter& from) {
+Result<plan::Parameter> parameter_of(const assay_parameter& from) {
     const auto kind = kind_of(from.kind);
     if (!kind) return fail(fmt::format("parameter {} has no known kind", text_of(from.name)));
     if ((from.names == nullptr && from.name_count != 0) || from.name_count > most_entries ||
         (from.defaults == nullptr && from.default_count != 0) || from.default_count > most_entries)
         return fail(fmt::format("parameter {} is damaged", text_of(from.name)));
-    Parameter to{.name = text_of(from.name),
-                 .kind = *kind,
-                 .help = text_of(from.help),
-                 .unit = text_of(from.unit),
-                 .integer_low = from.integer_low,
-                 .integer_high = from.integer_high,
-                 .real_low = from.real_low,
-                 .real_high = from.real_high};
+    plan::Parameter to{.name = text_of(from.name),
+                       .kind = *kind,
+                       .help = text_of(from.help),
+                       .unit = text_of(from.unit),
+                       .integer_low = from.integer_low,
+                       .integer_high = from.integer_high,
+                       .real_low = from.real_low,
+                       .real_high = from.real_high};
     for (const char* name : std::span{from.names, from.name_count})
         to.names.push_back(text_of(name));
     const auto variables = copies_of(from.variables, from.variable_count, "variables");
@@ -214,30 +214,31 @@ Result<void> check_functions(const assay_benchmark& b) {
     return {};
 }
 
-Result<Benchmark> benchmark_of(const assay_benchmark& from) {
+Result<plan::Benchmark> benchmark_of(const assay_benchmark& from) {
     ASSAY_TRY(check_functions(from));
     const bool is_known = from.bound <= ASSAY_BOUND_NETWORK; // or of a later version
-    Benchmark to{.id = text_of(from.id),
-                 .version = from.version,
-                 .place = text_of(from.place),
-                 .question = text_of(from.question),
-                 .method = text_of(from.method),
-                 .caveats = text_of(from.caveats),
-                 .headline = text_of(from.headline),
-                 .ceiling = text_of(from.ceiling),
-                 .bound = is_known ? static_cast<BoundBy>(from.bound) : BoundBy::none,
-                 .noise = from.noise <= ASSAY_NOISE_LATENCY ? static_cast<Noise>(from.noise)
-                                                            : Noise::unknown,
-                 .items = optional_text(from.items),
-                 .reproducible = from.digest != nullptr && (from.flags & ASSAY_REPRODUCIBLE) != 0,
-                 .rewinds = (from.flags & ASSAY_REWINDS) != 0,
-                 .single_call = (from.flags & ASSAY_SINGLE_CALL) != 0,
-                 .team = (from.flags & ASSAY_TEAM) != 0,
-                 .is_ceiling = (from.flags & ASSAY_IS_CEILING) != 0,
-                 .all_devices = (from.flags & ASSAY_ALL_DEVICES) != 0,
-                 .safe_calls = from.safe_calls,
-                 .metrics = optional_text(from.metrics_given),
-                 .packages = optional_text(from.packages)};
+    plan::Benchmark to{
+        .id = text_of(from.id),
+        .version = from.version,
+        .place = text_of(from.place),
+        .question = text_of(from.question),
+        .method = text_of(from.method),
+        .caveats = text_of(from.caveats),
+        .headline = text_of(from.headline),
+        .ceiling = text_of(from.ceiling),
+        .bound = is_known ? static_cast<plan::BoundBy>(from.bound) : plan::BoundBy::none,
+        .noise = from.noise <= ASSAY_NOISE_LATENCY ? static_cast<plan::Noise>(from.noise)
+                                                   : plan::Noise::unknown,
+        .items = optional_text(from.items),
+        .reproducible = from.digest != nullptr && (from.flags & ASSAY_REPRODUCIBLE) != 0,
+        .rewinds = (from.flags & ASSAY_REWINDS) != 0,
+        .single_call = (from.flags & ASSAY_SINGLE_CALL) != 0,
+        .team = (from.flags & ASSAY_TEAM) != 0,
+        .is_ceiling = (from.flags & ASSAY_IS_CEILING) != 0,
+        .all_devices = (from.flags & ASSAY_ALL_DEVICES) != 0,
+        .safe_calls = from.safe_calls,
+        .metrics = optional_text(from.metrics_given),
+        .packages = optional_text(from.packages)};
     if ((from.flags & ASSAY_LONG_CALLS) != 0) to.long_calls = true;
     for (const auto& parameter : std::span{from.parameters, from.parameter_count}) {
         auto known = parameter_of(parameter);
@@ -247,8 +248,8 @@ Result<Benchmark> benchmark_of(const assay_benchmark& from) {
     return to;
 }
 
-Result<void> check_alone(const Manifest& manifest, const Benchmark& benchmark) {
-    Manifest alone{.module = manifest.module, .build_id = manifest.build_id};
+Result<void> check_alone(const plan::Manifest& manifest, const plan::Benchmark& benchmark) {
+    plan::Manifest alone{.module = manifest.module, .build_id = manifest.build_id};
     alone.benchmarks.push_back(benchmark);
     return check_manifest(alone);
 }
@@ -262,14 +263,14 @@ Result<std::string> build_id(const Module& module) {
     return id;
 }
 
-Result<Manifest> describe(const Module& module) {
+Result<plan::Manifest> describe(const Module& module) {
     const auto& table = module.table();
     ASSAY_TRY(auto id, build_id(module));
-    Manifest manifest{.module = text_of(table.name),
-                      .build_id = std::move(id),
-                      .library = module.path(),
-                      .launcher = text_of(table.launcher),
-                      .path_variable = optional_text(table.path_variable)};
+    plan::Manifest manifest{.module = text_of(table.name),
+                            .build_id = std::move(id),
+                            .library = module.path(),
+                            .launcher = text_of(table.launcher),
+                            .path_variable = optional_text(table.path_variable)};
     if (table.problem_count > most_entries ||
         (table.problem_count != 0 && table.problems == nullptr))
         return fail(
@@ -372,4 +373,4 @@ Result<std::string> build_id(const std::filesystem::path& file, const void* addr
     return hash.hex();
 }
 
-} // namespace assay::harness
+} // namespace assay::worker

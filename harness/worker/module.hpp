@@ -19,7 +19,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::harness {
+namespace assay::worker {
 
 /// A copy in our layout of a struct that begins with its size: fields the module does not have are 0.
 template <class T>
@@ -56,7 +56,7 @@ private:
 Result<std::string> build_id(const Module& module);
 
 /// The module's manifest, checked by check_manifest.
-Result<Manifest> describe(const Module& module);
+Result<plan::Manifest> describe(const Module& module);
 
 // --- build id ------------------------------------------------------------------------------------
 // Which build of a module is this? A rebuilt module gets another id, so that a run is not continued
@@ -66,4 +66,4 @@ Result<Manifest> describe(const Module& module);
 /// bytes of `file` where it has none.
 Result<std::string> build_id(const std::filesystem::path& file, const void* address);
 
-} // namespace assay::harness
+} // namespace assay::worker

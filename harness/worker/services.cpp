@@ -21,7 +21,7 @@
 #include <string_view>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::worker {
 namespace {
 
 /// Limit of the lists that a module may fill; more is a defect.
@@ -60,7 +60,7 @@ constexpr std::array told_by_settings{
 /// What a module gave for a metric that is none.
 std::string dropped(std::string_view what, const char* metric) {
     return fmt::format("{} was dropped: {}", what,
-                       metric == nullptr ? "its metric has no name" : unknown_metric(metric));
+                       metric == nullptr ? "its metric has no name" : plan::unknown_metric(metric));
 }
 
 template <class T, class Told>
@@ -236,4 +236,4 @@ void Services::log(void* self, std::int32_t level, const char* text) noexcept {
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
 }
 
-} // namespace assay::harness
+} // namespace assay::worker

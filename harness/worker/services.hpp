@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::worker {
 
 /// The team of this process, as facts: job.ranks and job.hosts. 0: not known.
 struct JobFacts {
@@ -73,4 +73,4 @@ std::int64_t data_in_use();
 /// Bytes of this process that are in memory; 0: not known.
 std::int64_t resident_in_use();
 
-} // namespace assay::harness
+} // namespace assay::worker

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::measure {
+namespace assay::worker {
 
 /// A piece of what a call computed.
 struct OutputBlock {
@@ -105,4 +105,4 @@ private:
     std::optional<double> last_;
 };
 
-} // namespace assay::measure
+} // namespace assay::worker

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace assay::measure {
+namespace assay::worker {
 namespace {
 
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
@@ -70,4 +70,4 @@ Result<bool> TeamSubject::verify_objects() {
     return any_rank(!own->passed) != 0;
 }
 
-} // namespace assay::measure
+} // namespace assay::worker

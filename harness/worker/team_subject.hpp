@@ -10,7 +10,7 @@
 
 #include <assay/team.hpp>
 
-namespace assay::measure {
+namespace assay::worker {
 
 class TeamSubject {
 public:
@@ -45,4 +45,4 @@ private:
     int failed_rank_ = 0;
 };
 
-} // namespace assay::measure
+} // namespace assay::worker

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace assay::harness {
+namespace assay::worker {
 namespace {
 
 using Counts = std::vector<telemetry::LinkBytes>;
@@ -112,4 +112,4 @@ void note_network_rate(record::Evidence& evidence, record::NamedList& settings,
         settings.push_back({"network_rate_source", evidence.network_rate_source});
 }
 
-} // namespace assay::harness
+} // namespace assay::worker

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::worker {
 
 struct LinkProof {
     std::string said;          ///< what was counted, for the record; empty if nothing was expected
@@ -33,4 +33,4 @@ telemetry::LinkBytes sum_of(const std::vector<telemetry::LinkBytes>& counted);
 void note_network_rate(record::Evidence& evidence, record::NamedList& settings,
                        const machine::Files& files = machine::Files{});
 
-} // namespace assay::harness
+} // namespace assay::worker

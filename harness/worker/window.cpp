@@ -10,7 +10,7 @@
 #include <cmath>
 #include <utility>
 
-namespace assay::measure {
+namespace assay::worker {
 namespace {
 
 using record::ReasonCode;
@@ -69,12 +69,12 @@ std::optional<double> SlowTail::p99() const {
     return stats::quantile(calls_, slowest);
 }
 
-std::uint64_t batches_needed(const Protocol& protocol, double seconds_per_call) {
+std::uint64_t batches_needed(const record::Protocol& protocol, double seconds_per_call) {
     const double longest = protocol.min_seconds / static_cast<double>(protocol.min_batches);
     return seconds_per_call > longest ? protocol.few_batches : protocol.min_batches;
 }
 
-Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolution,
+Judgement judge(const KeptValues& kept, const record::Protocol& protocol, double resolution,
                 std::uint64_t needed) {
     Judgement judgement{.interval = stats::batch_means_interval(kept.values())};
     stats::Interval& interval = judgement.interval;
@@ -119,4 +119,4 @@ bool Looks::due(const KeptValues& kept, double measured_seconds) {
     return true;
 }
 
-} // namespace assay::measure
+} // namespace assay::worker

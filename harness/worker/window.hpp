@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace assay::measure {
+namespace assay::worker {
 
 /// Means of groups of 2^j consecutive batches, all of one size. When there are more than the limit,
 /// neighbours are merged and j grows.
@@ -60,16 +60,16 @@ struct Judgement {
 };
 /// `resolution`: of the clock, for one call, in seconds: no interval is narrower to either side.
 /// `needed`: the least batches for ok.
-Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolution,
+Judgement judge(const KeptValues& kept, const record::Protocol& protocol, double resolution,
                 std::uint64_t needed);
 
 /// The least batches for ok: few if one call alone is longer than a batch has to be.
-std::uint64_t batches_needed(const Protocol& protocol, double seconds_per_call);
+std::uint64_t batches_needed(const record::Protocol& protocol, double seconds_per_call);
 
 /// When to judge next: the looks are spaced by a factor, because every look is a chance to stop by luck.
 class Looks {
 public:
-    Looks(const Protocol& protocol, std::uint64_t needed)
+    Looks(const record::Protocol& protocol, std::uint64_t needed)
         : min_seconds_{protocol.min_seconds}, next_{needed} {}
 
     /// True when a look is due; the next one is at 1.3 times as many batches.
@@ -80,4 +80,4 @@ private:
     std::uint64_t next_; // batches
 };
 
-} // namespace assay::measure
+} // namespace assay::worker

@@ -37,7 +37,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::worker {
 namespace {
 
 std::string_view variable(const char* name) {
@@ -63,12 +63,12 @@ void bind_to(int cpu) {
 
 /// A rank runs on the CPU that the parent chose. For other hosts the parent knows the number of ranks, and
 /// each chooses by the same rule.
-void bind_rank(const Start& start, int rank) {
+void bind_rank(const process::Start& start, int rank) {
     if (rank < 0 || start.unbound) return;
     auto cpus = start.cpus;
     auto index = static_cast<std::size_t>(rank);
     if (!start.host_ranks.empty()) {
-        const auto place = place_of(start.host_ranks, rank);
+        const auto place = process::place_of(start.host_ranks, rank);
         if (!place) return;
         cpus = machine::choose_cpus(start.host_ranks[place->host]);
         index = static_cast<std::size_t>(place->local_rank);
@@ -112,17 +112,17 @@ void print_to(const std::string& path) {
 /// How far the parent lets the present case go.
 class Gate {
 public:
-    void open(const message::Proceed& proceed) {
+    void open(const process::message::Proceed& proceed) {
         {
             const std::scoped_lock lock{mutex_};
             // The finish may overtake a go that nobody waited for.
-            (proceed.point == message::measured ? finished_ : gone_) = proceed.id;
+            (proceed.point == process::message::measured ? finished_ : gone_) = proceed.id;
         }
         opened_.notify_all();
     }
-    bool may_proceed(const message::Reached& reached) {
+    bool may_proceed(const process::message::Reached& reached) {
         std::unique_lock lock{mutex_};
-        if (reached.point == message::measured) return finished_ >= reached.id;
+        if (reached.point == process::message::measured) return finished_ >= reached.id;
         opened_.wait(lock, [&] { return gone_ >= reached.id; });
         return true;
     }
@@ -139,7 +139,7 @@ private:
 /// Owns the receiving side. The process ends when the parent is gone, whatever the main thread does.
 class Inbox {
 public:
-    Inbox(Connection& connection, Gate& gate, std::function<void()> answer_ping)
+    Inbox(process::Connection& connection, Gate& gate, std::function<void()> answer_ping)
         : connection_{connection}, gate_{gate}, answer_ping_{std::move(answer_ping)},
           reader_{[this] { read(); }} {}
     Inbox(const Inbox&) = delete;
@@ -152,7 +152,7 @@ public:
         reader_.join();
     }
 
-    message::ToWorker next() {
+    process::message::ToWorker next() {
         std::unique_lock lock{mutex_};
         filled_.wait(lock, [&] { return !messages_.empty(); });
         auto message = std::move(messages_.front());
@@ -173,13 +173,14 @@ private:
     }
 
     void take(const std::string& line) {
-        auto message = message::parse_to_worker(line);
+        auto message = process::message::parse_to_worker(line);
         if (!message) {
             say(message.error().message);
             ::_exit(static_cast<int>(ExitCode::failed));
         }
-        if (std::holds_alternative<message::Ping>(*message)) return answer_ping_();
-        if (const auto* go = std::get_if<message::Proceed>(&*message)) return gate_.open(*go);
+        if (std::holds_alternative<process::message::Ping>(*message)) return answer_ping_();
+        if (const auto* go = std::get_if<process::message::Proceed>(&*message))
+            return gate_.open(*go);
         {
             const std::scoped_lock lock{mutex_};
             messages_.push_back(std::move(*message));
@@ -187,12 +188,12 @@ private:
         filled_.notify_one();
     }
 
-    Connection& connection_;
+    process::Connection& connection_;
     Gate& gate_;
     std::function<void()> answer_ping_;
     std::mutex mutex_;
     std::condition_variable filled_;
-    std::deque<message::ToWorker> messages_;
+    std::deque<process::message::ToWorker> messages_;
     std::atomic<bool> leaving_{false};
     std::thread reader_;
 };
@@ -200,16 +201,16 @@ private:
 /// Sends from any thread.
 class Outbox {
 public:
-    explicit Outbox(Connection& connection) : connection_{connection} {}
-    void send(const message::FromWorker& message) {
-        const auto line = message::to_line(message);
+    explicit Outbox(process::Connection& connection) : connection_{connection} {}
+    void send(const process::message::FromWorker& message) {
+        const auto line = process::message::to_line(message);
         const std::scoped_lock lock{mutex_};
         // A failure means that the parent is gone: the inbox notices and ends the process.
         (void)connection_.send(line);
     }
 
 private:
-    Connection& connection_;
+    process::Connection& connection_;
     std::mutex mutex_;
 };
 
@@ -218,53 +219,54 @@ private:
 class Loop {
 public:
     /// `cpus`: those of this process before it was bound to one; nothing for a rank that is not the first of its host.
-    Loop(Outbox& outbox, Gate& gate, int rank, const Start& start, std::optional<cpu_set_t> cpus)
+    Loop(Outbox& outbox, Gate& gate, int rank, const process::Start& start,
+         std::optional<cpu_set_t> cpus)
         : outbox_{outbox}, gate_{gate}, rank_{rank}, data_limit_{start.data_limit}, cpus_{cpus},
-          run_{living(start.run).value_or(0)} {}
+          run_{process::living(start.run).value_or(0)} {}
 
     /// False: stop.
-    bool handle(const message::ToWorker& message) {
+    bool handle(const process::message::ToWorker& message) {
         return std::visit([this](const auto& request) { return take(request); }, message);
     }
 
 private:
-    bool take(const message::Welcome& welcome) {
+    bool take(const process::message::Welcome& welcome) {
         if (welcome.describe && cpus_) describe(!welcome.machine.hostname.empty());
         worker_.emplace(welcome.machine, data_limit_, welcome.state_folder, reports(),
                         JobFacts{.ranks = welcome.ranks, .hosts = welcome.hosts}, run_);
         return true;
     }
 
-    bool take(const message::Measure& request) {
+    bool take(const process::message::Measure& request) {
         if (!worker_) return false;
         if (!request.log.empty()) print_to(request.log);
         auto result = worker_->measure(request);
         if (rank_ == 0)
             outbox_.send(std::move(result));
         else
-            outbox_.send(message::Done{.id = request.id,
-                                       .reason = result.replica().reason,
-                                       .reason_code = result.replica().reason_code,
-                                       .reason_values = result.replica().reason_values});
+            outbox_.send(process::message::Done{.id = request.id,
+                                                .reason = result.replica().reason,
+                                                .reason_code = result.replica().reason_code,
+                                                .reason_values = result.replica().reason_values});
         return true;
     }
 
-    bool take(const message::AskFacts& request) {
+    bool take(const process::message::AskFacts& request) {
         if (!worker_) return false;
         if (rank_ == 0) outbox_.send(worker_->facts(request));
         return true;
     }
 
-    bool take(const message::Stop& /*stop*/) { return false; }
+    bool take(const process::message::Stop& /*stop*/) { return false; }
     // The inbox has answered.
-    bool take(const message::Ping& /*ping*/) { return true; }
-    bool take(const message::Proceed& /*proceed*/) { return true; }
+    bool take(const process::message::Ping& /*ping*/) { return true; }
+    bool take(const process::message::Proceed& /*proceed*/) { return true; }
 
     /// In a thread of its own: the machine is more than the CPU that a rank is bound to.
     void describe(bool hostname) {
         std::thread{[&] {
             ::sched_setaffinity(0, sizeof *cpus_, &*cpus_);
-            outbox_.send(message::Described{
+            outbox_.send(process::message::Described{
                 .machine = machine::inspect({.hostname = hostname, .core_clock = false})});
         }}.join();
     }
@@ -272,10 +274,11 @@ private:
     /// Only rank 0 reports.
     CaseWorker::Reports reports() {
         if (rank_ != 0) return {.phase = [](const auto&) {}, .log = [](const auto&) {}};
-        return {.phase = [this](const message::Phase& phase) { outbox_.send(phase); },
-                .log = [this](const message::Log& log) { outbox_.send(log); },
-                .reached = [this](const message::Reached& reached) { outbox_.send(reached); },
-                .may_proceed = [this](const auto& reached) { return gate_.may_proceed(reached); }};
+        return {
+            .phase = [this](const process::message::Phase& phase) { outbox_.send(phase); },
+            .log = [this](const process::message::Log& log) { outbox_.send(log); },
+            .reached = [this](const process::message::Reached& reached) { outbox_.send(reached); },
+            .may_proceed = [this](const auto& reached) { return gate_.may_proceed(reached); }};
     }
 
     Outbox& outbox_;
@@ -305,7 +308,7 @@ std::string own_state() {
     return name_ends == std::string::npos ? "?" : text.substr(name_ends + 2, 1);
 }
 
-message::Hello hello(const Start& start, int rank) {
+process::message::Hello hello(const process::Start& start, int rank) {
     const auto build = build_id("/proc/self/exe", reinterpret_cast<const void*>(&worker_main));
     return {.token = start.token,
             .rank = rank,
@@ -318,7 +321,7 @@ message::Hello hello(const Start& start, int rank) {
 } // namespace
 
 int worker_main() {
-    const auto start = own_start();
+    const auto start = process::own_start();
     if (start.socket.empty() || start.token.empty()) {
         say("is started by `assay run`, not by hand");
         return static_cast<int>(ExitCode::usage);
@@ -334,20 +337,21 @@ int worker_main() {
     bind_rank(start, rank);
     limit_memory(start.data_limit);
 
-    auto connection = Connection::open(start.socket);
+    auto connection = process::Connection::open(start.socket);
     if (!connection) {
         say(connection.error().message);
         return static_cast<int>(ExitCode::environment);
     }
     Outbox outbox{*connection};
     Gate gate;
-    Inbox inbox{*connection, gate, [&] { outbox.send(message::Pong{.state = own_state()}); }};
+    Inbox inbox{*connection, gate,
+                [&] { outbox.send(process::message::Pong{.state = own_state()}); }};
     outbox.send(hello(start, rank)); // now that it has all it needs
-    const auto place = place_of(start.host_ranks, rank);
+    const auto place = process::place_of(start.host_ranks, rank);
     Loop loop{outbox, gate, rank, start, place && place->local_rank == 0 ? cpus : std::nullopt};
     while (loop.handle(inbox.next())) {
     }
     return static_cast<int>(ExitCode::done);
 }
 
-} // namespace assay::harness
+} // namespace assay::worker

@@ -5,10 +5,10 @@
 
 #pragma once
 
-namespace assay::harness {
+namespace assay::worker {
 
 /// The main function of a worker: finds the parent by its environment (process/start.hpp) and returns the exit
 /// code when the parent sends stop. For the program's `worker` verb; not for people.
 int worker_main();
 
-} // namespace assay::harness
+} // namespace assay::worker

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 
 void add_limits(auto& verb, Options& o) {
     auto& l = o.limits;
@@ -93,4 +93,4 @@ void add_fleet(auto& verb, Options& o) {
     add_value(verb, "--csv", o.csv, "FILE", "Write a row for each node and benchmark; - is stdout");
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -20,13 +20,14 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
-Result<void> write_extras(const CheckWords& asked, const Judgement& judgement,
-                          const std::vector<Input>& inputs) {
-    const std::pair<const std::filesystem::path&, std::string (*)(const Judgement&)> files[] = {
-        {asked.junit, &to_junit}, {asked.openmetrics, &to_openmetrics}};
+Result<void> write_extras(const CheckWords& asked, const judge::Judgement& judgement,
+                          const std::vector<store::Input>& inputs) {
+    const std::pair<const std::filesystem::path&, std::string (*)(const judge::Judgement&)>
+        files[] = {{asked.junit, &exchange::to_junit},
+                   {asked.openmetrics, &exchange::to_openmetrics}};
     for (const auto& [path, render] : files) ASSAY_TRY(check_output(path, inputs));
     for (const auto& [path, render] : files) {
         if (path.empty()) continue;
@@ -35,9 +36,9 @@ Result<void> write_extras(const CheckWords& asked, const Judgement& judgement,
     return {};
 }
 
-Result<ExitCode> check_as(const Options& options, ExitStyle style) {
+Result<ExitCode> check_as(const Options& options, exchange::ExitStyle style) {
     const auto& asked = options.checking;
-    std::vector<Input> inputs; // no output may replace one of them
+    std::vector<store::Input> inputs; // no output may replace one of them
     ASSAY_TRY(auto limits, limits_of(asked, inputs));
     auto how = collecting_for(limits, options.collecting);
     how.unfinished = true; // a run that began and has no result is named
@@ -47,33 +48,36 @@ Result<ExitCode> check_as(const Options& options, ExitStyle style) {
     if (asked.limits.empty() && are_soaks(collection)) limits = {};
     auto judging = asked.judging;
     from_text(asked.part, judging.part); // options.cpp has refused others
-    ASSAY_TRY(const auto judgement, judge(std::move(collection), std::move(limits), judging));
+    ASSAY_TRY(const auto judgement,
+              judge::judge(std::move(collection), std::move(limits), judging));
     ASSAY_TRY(write_extras(asked, judgement, inputs));
     const int code = exit_code_of(judgement.outcome, style);
     const Outputs outputs{.documents = [&] { return std::vector{make_document(judgement)}; },
                           .json = {},
-                          .csv = [&] { return to_csv(judgement); },
-                          .brief = style == ExitStyle::assay
+                          .csv = [&] { return exchange::to_csv(judgement); },
+                          .brief = style == exchange::ExitStyle::assay
                                        ? std::function<std::string()>{}
                                        : [&] { return plugin_output(judgement, style); },
                           .written = !asked.junit.empty() || !asked.openmetrics.empty(),
                           .long_json =
                               [&](const Sink& sink) {
-                                  return write_json(judgement, asked.advisory ? 0 : code, sink);
+                                  return exchange::write_json(judgement, asked.advisory ? 0 : code,
+                                                              sink);
                               }};
     ASSAY_TRY(deliver(options, outputs, inputs));
     if (!asked.advisory) return static_cast<ExitCode>(code); // a plugin's, too
-    if (code != 0) print_error(say<text::judge::advisory>(code) + "\n");
+    if (code != 0) print_error(document::say<text::judge::advisory>(code) + "\n");
     return ExitCode::done;
 }
 
-Result<FleetOptions> fleet_options(const Options& options, std::vector<Input>& inputs) {
+Result<fleet::FleetOptions> fleet_options(const Options& options,
+                                          std::vector<store::Input>& inputs) {
     auto how = options.fleet.how;
     if (const auto& expect = options.fleet.expect; !expect.empty()) {
         // A file, or the nodes themselves.
         std::error_code ignored;
         const bool is_file = std::filesystem::exists(expect, ignored);
-        auto nodes = is_file ? read_nodes(expect) : expand_nodes(expect);
+        auto nodes = is_file ? fleet::read_nodes(expect) : fleet::expand_nodes(expect);
         if (!nodes) {
             if (is_file) return tl::unexpected{nodes.error()};
             return fail(fmt::format("--expect \"{}\": no such file, and no list of nodes: {}",
@@ -87,19 +91,19 @@ Result<FleetOptions> fleet_options(const Options& options, std::vector<Input>& i
     return how;
 }
 
-ExitCode code_of_fleet(const Fleet& fleet, const Options& options) {
+ExitCode code_of_fleet(const fleet::Fleet& fleet, const Options& options) {
     if (options.fail_on == "slow" && has_slow(fleet)) return ExitCode::failed;
     return is_open(fleet) ? ExitCode::inconclusive : ExitCode::done;
 }
 
 } // namespace
 
-Result<Limits> limits_of(const CheckWords& asked, std::vector<Input>& inputs) {
+Result<judge::Limits> limits_of(const CheckWords& asked, std::vector<store::Input>& inputs) {
     const auto names = asked.limits.empty() ? std::vector<std::string>{"spec"} : asked.limits;
-    std::vector<LimitsFile> files;
+    std::vector<judge::LimitsFile> files;
     for (const auto& name : names) {
-        ASSAY_TRY(const auto path, find_limits(name));
-        ASSAY_TRY(auto file, read_limits(path));
+        ASSAY_TRY(const auto path, judge::find_limits(name));
+        ASSAY_TRY(auto file, judge::read_limits(path));
         files.push_back(std::move(file));
         inputs.push_back({.label = "", .file = path});
     }
@@ -107,19 +111,21 @@ Result<Limits> limits_of(const CheckWords& asked, std::vector<Input>& inputs) {
 }
 
 Result<ExitCode> check_nodes(const Options& options) {
-    const auto style = exit_style_from(options.checking.exit_style).value_or(ExitStyle::assay);
+    const auto style =
+        exchange::exit_style_from(options.checking.exit_style).value_or(exchange::ExitStyle::assay);
     auto code = check_as(options, style);
-    if (code || style == ExitStyle::assay) return code;
+    if (code || style == exchange::ExitStyle::assay) return code;
     // Their own codes of "unknown": what is wrong with the command says nothing about the node.
     ASSAY_TRY(print(plugin_output(code.error(), style)));
     return static_cast<ExitCode>(
-        options.checking.advisory ? 0 : exit_code_of(Outcome::inconclusive, style));
+        options.checking.advisory ? 0 : exit_code_of(judge::Outcome::inconclusive, style));
 }
 
 Result<ExitCode> fleet_of_nodes(const Options& options) {
-    std::vector<Input> inputs; // no output may replace one of them
+    std::vector<store::Input> inputs; // no output may replace one of them
     ASSAY_TRY(const auto how, fleet_options(options, inputs));
-    ASSAY_TRY(auto collection, collect(options.inputs, collecting_for_fleet(options.collecting)));
+    ASSAY_TRY(auto collection,
+              collect(options.inputs, fleet::collecting_for_fleet(options.collecting)));
     for (const auto& run : collection.runs) inputs.push_back({.label = "", .file = run.file});
     ASSAY_TRY(const auto fleet, make_fleet(std::move(collection), how));
     const auto code = code_of_fleet(fleet, options);
@@ -130,4 +136,4 @@ Result<ExitCode> fleet_of_nodes(const Options& options) {
     return code;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -15,19 +15,19 @@
 #include <map>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
 namespace fs = std::filesystem;
 
 bool has_label(const std::string& input) {
-    const auto parts = split_label(input);
+    const auto parts = store::split_label(input);
     return parts && !parts->label.empty();
 }
 
 /// No output may replace a result that it was made from.
-std::vector<Input> inputs_of(const Comparison& comparison) {
-    std::vector<Input> inputs;
+std::vector<store::Input> inputs_of(const compare::Comparison& comparison) {
+    std::vector<store::Input> inputs;
     for (const auto& side : comparison.sides)
         for (const auto& file : side.files) inputs.push_back({.label = "", .file = file});
     return inputs;
@@ -71,10 +71,10 @@ std::vector<std::string> label_inputs(const std::vector<std::string>& inputs) {
     return labelled;
 }
 
-ExitCode code_of(const Comparison& comparison, const Options& options) {
+ExitCode code_of(const compare::Comparison& comparison, const Options& options) {
     if (!has_common(comparison)) return ExitCode::inconclusive;
-    const bool worse =
-        std::ranges::any_of(comparison.tallies, [](const Tally& t) { return t.worse > 0; });
+    const bool worse = std::ranges::any_of(comparison.tallies,
+                                           [](const compare::Tally& t) { return t.worse > 0; });
     return worse && options.fail_on == "worse" ? ExitCode::failed : ExitCode::done;
 }
 
@@ -85,10 +85,10 @@ Result<ExitCode> compare_runs(const Options& options) {
     collecting.others = collecting.metrics.empty();
     ASSAY_TRY(const auto collection, collect(label_inputs(options.inputs), collecting));
     auto how = options.comparing;
-    if (options.correction == "holm") how.correction = Correction::family_wise;
-    ASSAY_TRY(const auto comparison, compare(collection, how));
+    if (options.correction == "holm") how.correction = compare::Correction::family_wise;
+    ASSAY_TRY(const auto comparison, compare::compare(collection, how));
     ASSAY_TRY(deliver(options, outputs_of(comparison), inputs_of(comparison)));
     return code_of(comparison, options);
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

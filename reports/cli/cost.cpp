@@ -14,30 +14,32 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
-Result<Given> given_in(const std::vector<std::string>& texts, std::span<const Setting> table) {
-    Given given;
+Result<offers::Given> given_in(const std::vector<std::string>& texts,
+                               std::span<const offers::Setting> table) {
+    offers::Given given;
     for (const auto& text : texts) ASSAY_TRY(add_setting(text, table, given));
     return given;
 }
 
 } // namespace
 
-Result<CostOptions> cost_options(const Options& options, const datasheet::Hardware& hardware,
-                                 const Collection* runs) {
+Result<offers::CostOptions> cost_options(const Options& options,
+                                         const reference::Hardware& hardware,
+                                         const store::Collection* runs) {
     const auto& words = options.costing;
-    ASSAY_TRY(auto given, given_in(words.settings, cost_settings()));
-    CostOptions how{.terms = terms_of(options.offers),
-                    .given = std::move(given),
-                    .nodes = words.nodes,
-                    .term_months = words.term_months,
-                    .work = {},
-                    .runs = runs,
-                    .hardware = &hardware};
+    ASSAY_TRY(auto given, given_in(words.settings, offers::cost_settings()));
+    offers::CostOptions how{.terms = terms_of(options.offers),
+                            .given = std::move(given),
+                            .nodes = words.nodes,
+                            .term_months = words.term_months,
+                            .work = {},
+                            .runs = runs,
+                            .hardware = &hardware};
     for (const auto& text : words.work) {
-        ASSAY_TRY(how.work.emplace_back(), parse_work(text));
+        ASSAY_TRY(how.work.emplace_back(), offers::parse_work(text));
     }
     return how;
 }
@@ -45,7 +47,7 @@ Result<CostOptions> cost_options(const Options& options, const datasheet::Hardwa
 Result<ExitCode> cost(const Options& options) {
     ASSAY_TRY(const auto offers, offers_of(options.inputs, options.offers.defaults));
     const auto& words = options.costing;
-    ASSAY_TRY(const auto hardware, datasheet::read_hardware(options.catalog));
+    ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
     auto collecting = options.collecting;
     collecting.metrics = {"primary", "energy", "time"};
     collecting.metrics_may_be_missing = true;
@@ -60,15 +62,15 @@ Result<ExitCode> cost(const Options& options) {
 
 Result<ExitCode> capacity(const Options& options) {
     const auto& words = options.costing;
-    ASSAY_TRY(const auto given, given_in(words.settings, capacity_settings()));
-    ASSAY_TRY(const auto hardware, datasheet::read_hardware(options.catalog));
-    std::vector<datasheet::CatalogEntry> only;
+    ASSAY_TRY(const auto given, given_in(words.settings, procure::capacity_settings()));
+    ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
+    std::vector<reference::CatalogEntry> only;
     for (const auto& name : options.inputs) {
-        ASSAY_TRY(only.emplace_back(), datasheet::entry_named(hardware, name));
+        ASSAY_TRY(only.emplace_back(), reference::entry_named(hardware, name));
     }
-    ASSAY_TRY(const auto found, capacity_of(given, words.training, hardware, only));
+    ASSAY_TRY(const auto found, procure::capacity_of(given, words.training, hardware, only));
     ASSAY_TRY(deliver(options, outputs_of(found, words.explain), {}));
     return found.lines.of("device_bytes") ? ExitCode::done : ExitCode::inconclusive;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -16,30 +16,31 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
-Result<DiffSide> side_of(const Input& input, const char* label) {
-    ASSAY_TRY(auto run, read_result(input.file));
-    return DiffSide{.label = input.label.empty() ? label : plain(input.label, 60),
-                    .file = plain(input.file.string(), 200),
-                    .run = std::move(run)};
+Result<compare::DiffSide> side_of(const store::Input& input, const char* label) {
+    ASSAY_TRY(auto run, store::read_result(input.file));
+    return compare::DiffSide{.label = input.label.empty() ? label : plain(input.label, 60),
+                             .file = plain(input.file.string(), 200),
+                             .run = std::move(run)};
 }
 
 /// None where one of them has no cases, or nothing in common with the other.
-Result<void> compare_values(const Options& options, const std::vector<Input>& inputs, Diff& diff) {
+Result<void> compare_values(const Options& options, const std::vector<store::Input>& inputs,
+                            compare::Diff& diff) {
     if (diff.a.run.cases.empty() || diff.b.run.cases.empty()) return {};
     ASSAY_TRY(const auto collection,
               collect({"A=" + inputs[0].file.string(), "B=" + inputs[1].file.string()},
                       options.collecting));
-    if (const auto comparison = compare(collection)) add_values(*comparison, diff);
+    if (const auto comparison = compare::compare(collection)) add_values(*comparison, diff);
     return {};
 }
 
 } // namespace
 
 Result<ExitCode> diff_nodes(const Options& options) {
-    ASSAY_TRY(const auto inputs, find_inputs(options.inputs));
+    ASSAY_TRY(const auto inputs, store::find_inputs(options.inputs));
     std::error_code error;
     if (std::filesystem::equivalent(inputs[0].file, inputs[1].file, error))
         return fail(fmt::format("{} is on both sides; give the runs of two nodes, or of one at two "
@@ -54,4 +55,4 @@ Result<ExitCode> diff_nodes(const Options& options) {
     return options.fail_on == "difference" && differs ? ExitCode::failed : ExitCode::done;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace assay::report {
+namespace assay::reports_cli {
 
 void add_limits_by_name(auto& verb, Options& o) {
     add_many(verb, "--limits", o.checking.limits, "FILE|NAME",
@@ -55,4 +55,4 @@ inline std::string fault_of_bundle(const Options& o) {
     return "";
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

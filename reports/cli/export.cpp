@@ -20,7 +20,9 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
+
+using namespace document;
 namespace {
 
 std::filesystem::path output_of(const Options& options) {
@@ -28,8 +30,8 @@ std::filesystem::path output_of(const Options& options) {
 }
 
 Result<ExitCode> show_columns(const Options& options) {
-    ASSAY_TRY(options.json ? print_json(json::to_text(columns_schema()))
-                           : print(columns_in_words()));
+    ASSAY_TRY(options.json ? print_json(json::to_text(exchange::columns_schema()))
+                           : print(exchange::columns_in_words()));
     return ExitCode::done;
 }
 
@@ -44,29 +46,31 @@ Result<ExitCode> finish(const Options& options, json::Value document) {
 }
 
 /// The content, and which runs it has.
-bool produce(const Options& options, const FoundFiles& files, const Sink& sink, EachRun& read) {
+bool produce(const Options& options, const store::FoundFiles& files, const Sink& sink,
+             store::EachRun& read) {
     if (options.format == "openmetrics") {
-        const auto text = to_openmetrics(files, {.timestamps = options.timestamps}, read);
+        const auto text = exchange::to_openmetrics(files, {.timestamps = options.timestamps}, read);
         return read.runs > 0 && sink(text);
     }
-    const auto format = options.format == "csv" ? TableFormat::csv : TableFormat::ndjson;
+    const auto format =
+        options.format == "csv" ? exchange::TableFormat::csv : exchange::TableFormat::ndjson;
     return write_table(files, format, sink, read) && read.runs > 0;
 }
 
-std::string in_words(const Problem& problem) {
+std::string in_words(const store::Problem& problem) {
     return fmt::format("{}: {}", problem.where, problem.reason);
 }
 
 /// A folder of evidence.
 Result<ExitCode> export_bundle(const Options& options) {
     const auto& asked = options.evidence;
-    if (is_bundle(options.inputs.front()))
+    if (exchange::is_bundle(options.inputs.front()))
         return fail(fmt::format("{} is a bundle already", options.inputs.front()));
-    ASSAY_TRY(const auto made, make_bundle(options.inputs, asked.bundle,
-                                           {.limits = options.checking.limits,
-                                            .key = asked.key,
-                                            .serials = asked.serials,
-                                            .created = utc_now()}));
+    ASSAY_TRY(const auto made, exchange::make_bundle(options.inputs, asked.bundle,
+                                                     {.limits = options.checking.limits,
+                                                      .key = asked.key,
+                                                      .serials = asked.serials,
+                                                      .created = utc_now()}));
     const auto name = plain(asked.bundle.string());
     if (options.json)
         ASSAY_TRY(print_json(json::to_text({{"schema", "assay.export/1"},
@@ -89,11 +93,11 @@ Result<ExitCode> export_bundle(const Options& options) {
 Result<ExitCode> export_run(const Options& options) {
     if (options.columns) return show_columns(options);
     if (!options.evidence.bundle.empty()) return export_bundle(options);
-    ASSAY_TRY(const auto files, find_files(options.inputs));
-    std::vector<Input> inputs;
+    ASSAY_TRY(const auto files, store::find_files(options.inputs));
+    std::vector<store::Input> inputs;
     for (const auto& file : files.files) inputs.push_back({.label = "", .file = file.path});
     ASSAY_TRY(check_output(options.out, inputs));
-    EachRun read;
+    store::EachRun read;
     const auto done = write(output_of(options),
                             [&](const Sink& sink) { return produce(options, files, sink, read); });
     const auto& problems = read.problems;
@@ -113,4 +117,4 @@ Result<ExitCode> export_run(const Options& options) {
     return finish(options, {{"runs", read.runs}, {"problems", std::move(list)}});
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
 /// Terminals wider than this are not filled: long lines are hard to read.
@@ -32,7 +32,7 @@ Result<void> write(const std::filesystem::path& path, const Produce& produce) {
 }
 
 Result<void> deliver(const Options& options, const Outputs& outputs,
-                     const std::vector<Input>& inputs) {
+                     const std::vector<store::Input>& inputs) {
     std::optional<std::vector<document::Document>> made;
     const auto documents = [&]() -> const std::vector<document::Document>& {
         if (!made) made = outputs.documents();
@@ -69,15 +69,15 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
     return print(write::to_terminal(documents(), terminal, all ? 0 : most_rows));
 }
 
-Result<std::optional<Collection>> collect_any(const std::vector<std::string>& paths,
-                                              const CollectOptions& options) {
+Result<std::optional<store::Collection>> collect_any(const std::vector<std::string>& paths,
+                                                     const store::CollectOptions& options) {
     if (paths.empty()) return std::nullopt;
     return collect(paths, options);
 }
 
 Result<std::optional<double>> since_of(const Options& options) {
     if (options.since.empty()) return std::nullopt;
-    const auto since = seconds_of_date(options.since);
+    const auto since = document::seconds_of_date(options.since);
     if (!since)
         return fail(
             fmt::format("--since \"{}\" is no date; one is 2026-01-31", plain(options.since)));
@@ -90,4 +90,4 @@ Terminal terminal_style() {
     return terminal;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

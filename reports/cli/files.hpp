@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "base/terminal.hpp"
 #include "document/document.hpp"
+#include "exchange/data.hpp"
 #include "options.hpp"
 #include "store/collection.hpp"
 #include "store/input.hpp"
@@ -19,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 
 /// To a file, or to stdout where the path is "-".
 Result<void> write(const std::filesystem::path& path, std::string_view content);
@@ -39,6 +40,8 @@ struct Outputs {
 /// Of what has a document, JSON and perhaps CSV; `more` is what else its document takes.
 template <class Found, class... More>
 Outputs outputs_of(const Found& found, const More&... more) {
+    using exchange::to_csv;
+    using exchange::to_json; // or that of its room
     Outputs outputs{.documents = [&] { return std::vector{make_document(found, more...)}; },
                     .json = [&] { return to_json(found); },
                     .csv = {}};
@@ -47,12 +50,12 @@ Outputs outputs_of(const Found& found, const More&... more) {
 }
 /// Writes the files that were asked for and shows the rest. None of them may be one of `inputs`.
 Result<void> deliver(const Options& options, const Outputs& outputs,
-                     const std::vector<Input>& inputs);
+                     const std::vector<store::Input>& inputs);
 
 /// Paths, or what has a file, as inputs that no output may replace.
 template <class Files>
-std::vector<Input> inputs_of(const Files& files) {
-    std::vector<Input> inputs;
+std::vector<store::Input> inputs_of(const Files& files) {
+    std::vector<store::Input> inputs;
     for (const auto& one : files)
         if constexpr (requires { one.file; })
             inputs.push_back({.label = "", .file = one.file});
@@ -62,8 +65,8 @@ std::vector<Input> inputs_of(const Files& files) {
 }
 
 /// Nothing where there are no paths.
-Result<std::optional<Collection>> collect_any(const std::vector<std::string>& paths,
-                                              const CollectOptions& options);
+Result<std::optional<store::Collection>> collect_any(const std::vector<std::string>& paths,
+                                                     const store::CollectOptions& options);
 
 /// Seconds of --since; nothing where it was not given.
 Result<std::optional<double>> since_of(const Options& options);
@@ -71,4 +74,4 @@ Result<std::optional<double>> since_of(const Options& options);
 /// Of the terminal on stdout, as wide as is easy to read; without colour where there is none.
 Terminal terminal_style();
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 Result<ExitCode> history(const Options& options) {
     ASSAY_TRY(const auto collection, collect(options.inputs, options.collecting));
     auto how = options.history;
@@ -21,4 +21,4 @@ Result<ExitCode> history(const Options& options) {
                                                                  : ExitCode::done;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

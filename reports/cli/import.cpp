@@ -20,7 +20,9 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
+
+using namespace document;
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,14 +35,14 @@ enum class State : std::uint8_t { made, unchanged, replaced };
 /// One file, read, and the run it becomes.
 struct Planned {
     std::string source;
-    Import import;
+    imports::Import import;
     fs::path file;
     std::string content;
     State state = State::made;
 };
 
 /// By its run's id, which is made of the file's bytes: the same file is the same run wherever it lies.
-fs::path file_of(const fs::path& out, const Import& import) {
+fs::path file_of(const fs::path& out, const imports::Import& import) {
     return out / "imported" / to_string(import.tool) / import.run.id / "run.json";
 }
 
@@ -54,7 +56,7 @@ Result<record::NamedList> parameters_of(const std::vector<std::string>& texts) {
         const auto name = text.substr(0, equals);
         if (record::find(list, name) != nullptr)
             return fail(fmt::format("--parameter {}: {} is given twice", text, name));
-        if (const auto number = integer_of(value))
+        if (const auto number = imports::integer_of(value))
             list.push_back({name, *number});
         else
             list.push_back({name, value});
@@ -63,7 +65,7 @@ Result<record::NamedList> parameters_of(const std::vector<std::string>& texts) {
 }
 
 Result<Planned> plan(const std::string& source, const Options& options,
-                     const ImportOptions& facts) {
+                     const imports::ImportOptions& facts) {
     ASSAY_TRY(const auto text, read_whole(source, largest));
     ASSAY_TRY(auto import, import_text(text, source, facts));
     Planned planned{.source = source, .import = std::move(import)};
@@ -151,8 +153,8 @@ Result<void> write_run(const Planned& planned) {
 } // namespace
 
 Result<ExitCode> import_files(const Options& options) {
-    ImportOptions facts = options.importing;
-    facts.from = value_named<Tool>(options.from);
+    imports::ImportOptions facts = options.importing;
+    facts.from = value_named<imports::Tool>(options.from);
     ASSAY_TRY(facts.parameters, parameters_of(options.parameters));
     // All are read before any is written: a file that cannot be read leaves nothing behind.
     std::vector<Planned> all;
@@ -175,4 +177,4 @@ Result<ExitCode> import_files(const Options& options) {
     return ExitCode::done;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -19,37 +19,37 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
 Result<ExitCode> lint_files(const Options& options) {
-    std::vector<NamedLimits> files;
+    std::vector<judge::NamedLimits> files;
     std::vector<std::string> names;
     std::vector<document::LintRow> found;
     std::size_t limits = 0;
     bool unreadable = false;
     for (const auto& input : options.inputs) {
-        ASSAY_TRY(const auto path, find_limits(input));
+        ASSAY_TRY(const auto path, judge::find_limits(input));
         ASSAY_TRY(const auto text, read_whole(path, json::Limits{}.bytes));
         names.push_back(plain(path.string()));
-        auto read = parse_limits(text, names.back());
+        auto read = judge::parse_limits(text, names.back());
         if (read) {
             limits += read->limits.size();
             files.push_back({.file = names.back(), .limits = std::move(*read)});
             continue;
         }
         unreadable = true;
-        std::ranges::move(lint_unreadable(names.back(), text, read.error().message),
+        std::ranges::move(judge::lint_unreadable(names.back(), text, read.error().message),
                           std::back_inserter(found));
     }
-    ASSAY_TRY(const auto hardware, datasheet::read_hardware());
-    LintOptions how{.hardware = &hardware};
+    ASSAY_TRY(const auto hardware, reference::read_hardware());
+    judge::LintOptions how{.hardware = &hardware};
     ASSAY_TRY(const auto runs, collect_any(options.limits.runs, options.collecting));
     if (runs) how.runs = &*runs;
     std::ranges::move(lint(files, how), std::back_inserter(found));
     const Outputs outputs{
-        .documents = [&] { return std::vector{make_document(found, names, limits)}; },
-        .json = [&] { return to_json(found, names, limits); },
+        .documents = [&] { return std::vector{judge::make_document(found, names, limits)}; },
+        .json = [&] { return judge::to_json(found, names, limits); },
         .csv = {}};
     ASSAY_TRY(deliver(options, outputs, inputs_of(names)));
     if (unreadable) return ExitCode::usage;
@@ -70,7 +70,7 @@ bool is_run(const std::string& input) {
 }
 
 Result<ExitCode> show_limits(const Options& options) {
-    std::vector<LimitsFile> files;
+    std::vector<judge::LimitsFile> files;
     std::vector<std::string> runs;
     std::vector<std::string> names;
     for (const auto& input : options.inputs) {
@@ -78,8 +78,8 @@ Result<ExitCode> show_limits(const Options& options) {
             runs.push_back(input);
             continue;
         }
-        ASSAY_TRY(const auto path, find_limits(input));
-        ASSAY_TRY(auto read, read_limits(path));
+        ASSAY_TRY(const auto path, judge::find_limits(input));
+        ASSAY_TRY(auto read, judge::read_limits(path));
         names.push_back(path.string());
         files.push_back(std::move(read));
     }
@@ -95,11 +95,11 @@ Result<ExitCode> show_limits(const Options& options) {
 Result<ExitCode> derive_limits(const Options& options) {
     const auto& asked = options.limits;
     ASSAY_TRY(const auto collection, collect(options.inputs, options.collecting));
-    ASSAY_TRY(const auto derived, derive(collection, {.by = asked.by,
-                                                      .filter = asked.filter,
-                                                      .name = options.out.stem().string(),
-                                                      .author = asked.author,
-                                                      .valid_days = asked.valid_days}));
+    ASSAY_TRY(const auto derived, fleet::derive(collection, {.by = asked.by,
+                                                             .filter = asked.filter,
+                                                             .name = options.out.stem().string(),
+                                                             .author = asked.author,
+                                                             .valid_days = asked.valid_days}));
     const auto inputs = inputs_of(collection.runs);
     ASSAY_TRY(check_output(options.out, inputs));
     ASSAY_TRY(write(options.out, json::to_text(to_json(derived.file))));
@@ -116,4 +116,4 @@ Result<ExitCode> limits(const Options& options) {
     return derive_limits(options);
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -12,11 +12,11 @@ namespace {
 
 int run(const std::vector<std::string>& arguments) {
     using namespace assay;
-    const auto parsed = report::parse_options(arguments);
+    const auto parsed = reports_cli::parse_options(arguments);
     const auto shown = print(parsed.output);
     print_error(parsed.error);
     if (!shown) return static_cast<int>(exit_code(shown.error()));
-    return static_cast<int>(parsed.options ? report::perform(*parsed.options) : parsed.code);
+    return static_cast<int>(parsed.options ? reports_cli::perform(*parsed.options) : parsed.code);
 }
 
 int run_or_say_why(int argc, char** argv) {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 
 /// Of every verb that reads offers. `results`: runs are no inputs.
 void add_pricing(auto& verb, Options& o, bool results = true) {
@@ -123,7 +123,7 @@ inline std::string fault_of_days(const char* option, const std::string& text, do
 }
 
 inline std::string fault_of_pricing(OffersWords& words) {
-    if (!words.currency.empty() && !is_currency(words.currency))
+    if (!words.currency.empty() && !offers::is_currency(words.currency))
         return fmt::format("--currency \"{}\" is none of ISO 4217: USD, EUR, CNY, ...",
                            words.currency);
     return fault_of_days("--max-age", words.max_age, words.max_age_days);
@@ -178,4 +178,4 @@ inline std::string fault_of_offers(Options& o) {
     return fault_of_pricing(w);
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
 Result<ExitCode> start_file(const Options& options) {
@@ -24,7 +24,7 @@ Result<ExitCode> start_file(const Options& options) {
         return fail(plain(out.string()) + " is there already; give another name");
     ASSAY_TRY(const auto text,
               out.extension() == ".csv"
-                  ? Result<std::string>{table_template()}
+                  ? Result<std::string>{offers::table_template()}
                   : read_whole(layout().share / "offers" / "template.json", json::Limits{}.bytes));
     ASSAY_TRY(write(out, text));
     return ExitCode::done;
@@ -32,9 +32,9 @@ Result<ExitCode> start_file(const Options& options) {
 
 Result<ExitCode> lint_offers(const Options& options) {
     const auto terms = terms_of(options.offers);
-    ASSAY_TRY(const auto hardware, datasheet::read_hardware(options.catalog));
+    ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
     ASSAY_TRY(const auto runs, collect_any(options.offers.results, options.collecting));
-    std::vector<LintedOffers> files;
+    std::vector<offers::LintedOffers> files;
     bool unreadable = false;
     for (const auto& path : options.inputs) {
         ASSAY_TRY(const auto read, read_offers(path, options.offers.defaults));
@@ -60,7 +60,7 @@ Result<ExitCode> show_offers(const Options& options) {
 
 } // namespace
 
-PriceTerms terms_of(const OffersWords& words) {
+offers::PriceTerms terms_of(const OffersWords& words) {
     return {.now = seconds_now(), .max_age_days = words.max_age_days, .currency = words.currency};
 }
 
@@ -70,4 +70,4 @@ Result<ExitCode> offers(const Options& options) {
     return show_offers(options);
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <array>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
 constexpr const char* exit_codes =
@@ -364,7 +364,7 @@ public:
 private:
     /// What is wrong with values that CLI11 knows nothing about; "" where all is well.
     std::string fault() {
-        if (!value_named<Language>(options_.language))
+        if (!value_named<document::Language>(options_.language))
             return fmt::format("--lang \"{}\": it is en or zh", options_.language);
         if (!options_.correction.empty() && options_.correction != "bh" &&
             options_.correction != "holm")
@@ -382,15 +382,15 @@ private:
             return fmt::format("diff takes two runs, or one and --this-machine; there {} {}",
                                options_.inputs.size() == 1 ? "is" : "are", options_.inputs.size());
         if (options_.perform == &import_files && !options_.from.empty() &&
-            !value_named<Tool>(options_.from))
+            !value_named<imports::Tool>(options_.from))
             return fmt::format("--from \"{}\" is no tool whose results are read{}", options_.from,
-                               suggestion(options_.from, all_names(Tool{})));
+                               suggestion(options_.from, all_names(imports::Tool{})));
         if (options_.perform == &check_nodes && options_.inputs.empty())
             return "inputs are missing: result files or folders of the nodes";
-        if (PartChoice part{}; !from_text(options_.checking.part, part))
+        if (judge::PartChoice part{}; !from_text(options_.checking.part, part))
             return fmt::format("--part \"{}\" is not known; there are all, host and devices",
                                options_.checking.part);
-        if (!exit_style_from(options_.checking.exit_style))
+        if (!exchange::exit_style_from(options_.checking.exit_style))
             return fmt::format("--exit-style \"{}\" is not known; there are assay, nagios and npd",
                                options_.checking.exit_style);
         if (options_.json && options_.checking.exit_style != "assay")
@@ -428,4 +428,4 @@ Parsed parse_options(const std::vector<std::string>& arguments) {
     return CommandLine{}.parse(arguments);
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

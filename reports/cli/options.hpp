@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 
 /// Of predict, as typed.
 struct PredictWords {
@@ -36,7 +36,7 @@ struct PredictWords {
 /// Of check.
 struct CheckWords {
     std::vector<std::string> limits; ///< files, or names of installed ones
-    JudgeOptions judging;
+    judge::JudgeOptions judging;
     std::filesystem::path machine_of;
     std::string exit_style = "assay";
     std::string part = "all";
@@ -47,7 +47,7 @@ struct CheckWords {
 
 /// Of fleet, as typed.
 struct FleetWords {
-    FleetOptions how;
+    fleet::FleetOptions how;
     std::string expect; ///< a file, or nodes
 };
 
@@ -68,7 +68,7 @@ struct OffersWords {
     std::string currency;
     std::string max_age = "90d";
     double max_age_days = 90;
-    OfferDefaults defaults;
+    offers::OfferDefaults defaults;
     std::vector<std::string> results;
     std::vector<std::string> files; ///< --offers, of verbs whose inputs are runs
 };
@@ -123,24 +123,24 @@ struct Options {
     bool timestamps = false;        ///< of export --to openmetrics
     bool json = false;
     std::string language = "en";
-    CollectOptions collecting; ///< of verbs that take many runs
-    CompareOptions comparing;  ///< of compare
-    HistoryOptions history;    ///< of history
-    std::string since;         ///< of history and fleet: "2026-01-31"
-    std::string correction;    ///< "bh", "holm"
+    store::CollectOptions collecting;  ///< of verbs that take many runs
+    compare::CompareOptions comparing; ///< of compare
+    history::HistoryOptions history;   ///< of history
+    std::string since;                 ///< of history and fleet: "2026-01-31"
+    std::string correction;            ///< "bh", "holm"
     std::string fail_on;       ///< "worse", of diff "difference", of fleet "slow", or nothing
     bool this_machine = false; ///< of diff
     std::string from;          ///< the tool, found out where empty
-    ImportOptions importing;   ///< of import
-    PredictWords predicting;   ///< of predict
-    CheckWords checking;       ///< of check
-    FleetWords fleet;          ///< of fleet
-    LimitsWords limits;        ///< of limits
-    OffersWords offers;        ///< of offers, cost and procurement
-    ServingWords serving;      ///< of report
-    ProcureWords procuring;    ///< of report
-    CostWords costing;         ///< of cost and capacity
-    EvidenceWords evidence;    ///< of export --bundle and verify
+    imports::ImportOptions importing;    ///< of import
+    PredictWords predicting;             ///< of predict
+    CheckWords checking;                 ///< of check
+    FleetWords fleet;                    ///< of fleet
+    LimitsWords limits;                  ///< of limits
+    OffersWords offers;                  ///< of offers, cost and procurement
+    ServingWords serving;                ///< of report
+    ProcureWords procuring;              ///< of report
+    CostWords costing;                   ///< of cost and capacity
+    EvidenceWords evidence;              ///< of export --bundle and verify
     std::vector<std::string> catalog;    ///< files laid over the catalogue of hardware
     std::string catalog_action;          ///< of catalog: "show", "lint"
     std::string kind;                    ///< of catalog: "instances", ...; all where empty
@@ -156,4 +156,4 @@ struct Parsed {
 };
 Parsed parse_options(const std::vector<std::string>& arguments);
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
 /// A sensible number of nodes or of ranks on one.
@@ -25,13 +25,13 @@ Result<double> count_of(std::string_view option, double number) {
     return fail(fmt::format("{} {:g} is no number of them; it is 1 to 10000000", option, number));
 }
 
-Result<PredictOptions> what_is_asked(const Options& options) {
-    PredictOptions out{.filter = options.predicting.filter};
+Result<predict::PredictOptions> what_is_asked(const Options& options) {
+    predict::PredictOptions out{.filter = options.predicting.filter};
     const auto& asked = options.predicting;
-    const auto collective = value_named<Collective>(asked.collective);
+    const auto collective = value_named<predict::Collective>(asked.collective);
     if (!collective)
         return fail(fmt::format("\"{}\" is no collective{}", plain(asked.collective, 60),
-                                suggestion(asked.collective, all_names(Collective{}))));
+                                suggestion(asked.collective, all_names(predict::Collective{}))));
     out.collective = *collective;
     ASSAY_TRY(const auto nodes, count_of("--nodes", asked.nodes));
     ASSAY_TRY(const auto ranks, count_of("--ranks-per-node", asked.ranks_per_node));
@@ -44,10 +44,10 @@ Result<PredictOptions> what_is_asked(const Options& options) {
         ASSAY_TRY(out.sizes.emplace_back(), parse_bytes(text));
     }
     if (!asked.algorithm.empty()) {
-        out.algorithm = value_named<Algorithm>(asked.algorithm);
+        out.algorithm = value_named<predict::Algorithm>(asked.algorithm);
         if (!out.algorithm)
             return fail(fmt::format("\"{}\" is no known algorithm{}", plain(asked.algorithm, 60),
-                                    suggestion(asked.algorithm, all_names(Algorithm{}))));
+                                    suggestion(asked.algorithm, all_names(predict::Algorithm{}))));
     }
     if (!asked.node_bandwidth.empty()) {
         ASSAY_TRY(out.node_bandwidth, parse_rate(asked.node_bandwidth));
@@ -65,4 +65,4 @@ Result<ExitCode> predict(const Options& options) {
     return has_prediction(prediction) ? ExitCode::done : ExitCode::inconclusive;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
 /// Of the bytes of all files: who has the report can say by which prices it was made.
@@ -33,24 +33,24 @@ Result<ExitCode> procure(const Options& options) {
     const auto& words = options.procuring;
     ASSAY_TRY(auto offers, offers_of(options.offers.files, options.offers.defaults));
     ASSAY_TRY(auto snapshot, snapshot_of(options.offers.files));
-    ASSAY_TRY(auto profiles, read_profiles(words.profile_files));
-    ASSAY_TRY(auto published, read_published(words.published));
-    ASSAY_TRY(const auto hardware, datasheet::read_hardware(options.catalog));
+    ASSAY_TRY(auto profiles, procure::read_profiles(words.profile_files));
+    ASSAY_TRY(auto published, procure::read_published(words.published));
+    ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
     auto collecting = options.collecting;
     collecting.others = true; // a measure may be of energy or percentiles
     ASSAY_TRY(const auto runs, collect(options.inputs, collecting));
     ASSAY_TRY(auto costs, cost_options(options, hardware, &runs));
     ASSAY_TRY(const auto found,
-              make_procurement({.offers = std::move(offers),
-                                .snapshot = std::move(snapshot),
-                                .profiles = std::move(profiles),
-                                .profile = words.profile,
-                                .published = std::move(published),
-                                .options = {.costs = std::move(costs),
-                                            .least_coverage = words.least_coverage,
-                                            .prior = {}}}));
+              procure::make_procurement({.offers = std::move(offers),
+                                         .snapshot = std::move(snapshot),
+                                         .profiles = std::move(profiles),
+                                         .profile = words.profile,
+                                         .published = std::move(published),
+                                         .options = {.costs = std::move(costs),
+                                                     .least_coverage = words.least_coverage,
+                                                     .prior = {}}}));
     ASSAY_TRY(deliver(options, outputs_of(found), inputs_of(options.offers.files)));
     return found.ranking.recommends() ? ExitCode::done : ExitCode::inconclusive;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

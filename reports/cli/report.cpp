@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 namespace {
 
 /// A report travels: of the file's place it says the last folder, which is the run's.
@@ -27,16 +27,16 @@ std::string source_of(const std::filesystem::path& file) {
 
 /// The run of an input. Of a folder it is the newest one, unless that was stopped and an earlier one of the same machine
 /// was not.
-Result<record::Run> read_input(Input& input, const std::string& argument) {
-    auto run = read_result(input.file);
-    const auto named = split_label(argument);
+Result<record::Run> read_input(store::Input& input, const std::string& argument) {
+    auto run = store::read_result(input.file);
+    const auto named = store::split_label(argument);
     if (!run || run->status == "done" || named->file == input.file) return run;
-    auto found = find_files({argument});
+    auto found = store::find_files({argument});
     if (!found) return run;
     std::ranges::stable_sort(found->files, std::ranges::greater{},
-                             [](const FoundFile& file) { return file.modified; });
+                             [](const store::FoundFile& file) { return file.modified; });
     for (const auto& file : found->files) {
-        auto earlier = read_result(file.path);
+        auto earlier = store::read_result(file.path);
         if (!earlier || earlier->status != "done" || !record::is_same_machine(*earlier, *run))
             continue;
         print_error(fmt::format("assay-report: note: {} is newer, but was interrupted; this is the "
@@ -48,14 +48,15 @@ Result<record::Run> read_input(Input& input, const std::string& argument) {
     return run;
 }
 
-Result<std::vector<Report>> make_reports(std::vector<Input>& inputs, const Options& options) {
-    std::vector<Report> reports;
+Result<std::vector<report::Report>> make_reports(std::vector<store::Input>& inputs,
+                                                 const Options& options) {
+    std::vector<report::Report> reports;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         auto& input = inputs[i];
         ASSAY_TRY(const auto run, read_input(input, options.inputs[i]));
-        reports.push_back(make_report(run, {.label = input.label,
-                                            .source = source_of(input.file),
-                                            .p99 = options.serving.seconds}));
+        reports.push_back(report::make_report(run, {.label = input.label,
+                                                    .source = source_of(input.file),
+                                                    .p99 = options.serving.seconds}));
     }
     return reports;
 }
@@ -64,7 +65,7 @@ Result<std::vector<Report>> make_reports(std::vector<Input>& inputs, const Optio
 
 Result<ExitCode> report(const Options& options) {
     if (options.procuring.kind == "procurement") return procure(options);
-    ASSAY_TRY(auto inputs, find_inputs(options.inputs));
+    ASSAY_TRY(auto inputs, store::find_inputs(options.inputs));
     ASSAY_TRY(const auto reports, make_reports(inputs, options));
     const auto documents = [&] {
         std::vector<document::Document> all;
@@ -78,4 +79,4 @@ Result<ExitCode> report(const Options& options) {
     return ExitCode::done;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
-namespace assay::report {
+namespace assay::reports_cli {
+
+using namespace document;
 
 ExitCode perform(const Options& options) {
     use_language(value_named<Language>(options.language).value_or(Language::en));
@@ -19,4 +21,4 @@ ExitCode perform(const Options& options) {
     return exit_code(code.error());
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-namespace assay::report {
+namespace assay::reports_cli {
 
 Result<ExitCode> report(const Options& options);
 Result<ExitCode> procure(const Options& options);
@@ -31,16 +31,17 @@ Result<ExitCode> export_run(const Options& options);
 Result<ExitCode> import_files(const Options& options);
 
 /// In order, the later ones on top; `inputs` gets their files.
-Result<Limits> limits_of(const CheckWords& asked, std::vector<Input>& inputs);
+Result<judge::Limits> limits_of(const CheckWords& asked, std::vector<store::Input>& inputs);
 
 /// Today, and how old a price may be.
-PriceTerms terms_of(const OffersWords& words);
+offers::PriceTerms terms_of(const OffersWords& words);
 
 /// Offers, runs, data sheets and settings of what counts costs. `hardware` and `runs` must outlive it.
-Result<CostOptions> cost_options(const Options& options, const datasheet::Hardware& hardware,
-                                 const Collection* runs);
+Result<offers::CostOptions> cost_options(const Options& options,
+                                         const reference::Hardware& hardware,
+                                         const store::Collection* runs);
 
 /// Does what was asked for, and says on stderr why it could not.
 ExitCode perform(const Options& options);
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -18,7 +18,9 @@
 #include <string>
 #include <utility>
 
-namespace assay::report {
+namespace assay::reports_cli {
+
+using namespace document;
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,7 +34,7 @@ struct Verdict {
     bool passed = true;
 };
 
-Verdict verdict_of(const fs::path& file, const record::Checked& checked) {
+Verdict verdict_of(const fs::path& file, const decide::Checked& checked) {
     const auto& findings = checked.findings;
     const std::string name = plain(file.string());
     Verdict verdict{.passed = findings.empty()};
@@ -61,7 +63,7 @@ Verdict verdict_of(const fs::path& file, const record::Checked& checked) {
 /// A folder of evidence.
 Result<ExitCode> verify_bundle(const Options& options) {
     const fs::path folder{options.inputs.front()};
-    ASSAY_TRY(const auto checked, check_bundle(folder, options.evidence.signers));
+    ASSAY_TRY(const auto checked, exchange::check_bundle(folder, options.evidence.signers));
     ASSAY_TRY(options.json ? print_json(json::to_text(to_json(folder, checked)))
                            : print(in_words(folder, checked, most_shown)));
     return checked.findings.empty() ? ExitCode::done : ExitCode::failed;
@@ -70,7 +72,7 @@ Result<ExitCode> verify_bundle(const Options& options) {
 } // namespace
 
 Result<ExitCode> verify(const Options& options) {
-    if (options.inputs.size() == 1 && is_bundle(options.inputs.front()))
+    if (options.inputs.size() == 1 && exchange::is_bundle(options.inputs.front()))
         return verify_bundle(options);
     for (const auto& input : options.inputs)
         for (const auto* const ending : {".tar", ".tar.gz", ".tgz", ".zip"})
@@ -79,12 +81,12 @@ Result<ExitCode> verify(const Options& options) {
                     fmt::format("{} is an archive: unpack it, and check the folder", plain(input)));
     if (!options.evidence.signers.empty())
         return fail("--signers goes with one folder that `assay export --bundle` made");
-    ASSAY_TRY(const auto inputs, find_inputs(options.inputs));
+    ASSAY_TRY(const auto inputs, store::find_inputs(options.inputs));
     json::Value list = json::Value::array();
     std::string text;
     bool passed = true;
     for (const auto& input : inputs) {
-        ASSAY_TRY(const auto checked, record::verify_run(input.file));
+        ASSAY_TRY(const auto checked, decide::verify_run(input.file));
         auto verdict = verdict_of(input.file, checked);
         passed = passed && verdict.passed;
         text += verdict.text;
@@ -97,4 +99,4 @@ Result<ExitCode> verify(const Options& options) {
     return passed ? ExitCode::done : ExitCode::failed;
 }
 
-} // namespace assay::report
+} // namespace assay::reports_cli

@@ -18,15 +18,17 @@
 #include <unordered_map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::compare {
+
+using namespace document;
 namespace {
 
 /// Gives each distinct list of values a number.
 class Tuples {
 public:
-    explicit Tuples(const std::vector<const Key*>& keys) : keys_{keys} {}
+    explicit Tuples(const std::vector<const store::Key*>& keys) : keys_{keys} {}
 
-    std::uint32_t of(const Observation& observation) {
+    std::uint32_t of(const store::Observation& observation) {
         current_.clear();
         for (const auto* key : keys_) current_.push_back(key->of(observation));
         const auto [entry, fresh] =
@@ -46,14 +48,14 @@ public:
     std::size_t size() const { return tuples_.size(); }
 
 private:
-    std::vector<const Key*> keys_;
+    std::vector<const store::Key*> keys_;
     std::vector<std::uint32_t> current_;
     std::map<std::vector<std::uint32_t>, std::uint32_t> numbers_;
     std::vector<std::vector<std::uint32_t>> tuples_;
 };
 
-std::vector<const Key*> pointers(const std::vector<Key>& keys) {
-    std::vector<const Key*> list;
+std::vector<const store::Key*> pointers(const std::vector<store::Key>& keys) {
+    std::vector<const store::Key*> list;
     for (const auto& key : keys) list.push_back(&key);
     return list;
 }
@@ -64,7 +66,7 @@ struct Without {
     bool device = false; ///< and the version, which each module counts for itself
 };
 
-std::string identity_text(const Series& series, const record::NamedList& parameters,
+std::string identity_text(const store::Series& series, const record::NamedList& parameters,
                           const Arrangement& arrangement, const Without& without = {}) {
     std::string text =
         arrangement.benchmark_is_column ? family_of(series.benchmark) : series.benchmark;
@@ -95,7 +97,7 @@ record::NamedList conditions_of(const ArrangedRow& row, const Across& across) {
 
 std::string with_conditions(std::string text, const record::NamedList& conditions,
                             const record::NamedList& parameters, const ArrangedRow& row) {
-    if (const auto words = conditions_in_words(conditions, parameters); !words.empty())
+    if (const auto words = store::conditions_in_words(conditions, parameters); !words.empty())
         text += fmt::format(", {}", words);
     if (!row.extra.empty()) text += fmt::format(", {}", row.extra);
     return plain(text);
@@ -121,8 +123,8 @@ Result<Across> across_of(const std::vector<std::string>& names) {
     return across;
 }
 
-std::map<std::string, std::set<std::string>> uncommon_parameters(const Collection& collection,
-                                                                 const Across& across) {
+std::map<std::string, std::set<std::string>>
+uncommon_parameters(const store::Collection& collection, const Across& across) {
     using Names = std::set<std::string>;
     std::map<std::string, std::map<std::pair<std::string, std::string>, Names>> by_benchmark;
     for (const auto& series : collection.series) {
@@ -146,7 +148,7 @@ struct RowNumbers {
     std::vector<std::uint32_t> numbers;
     std::vector<record::NamedList> conditions;
 };
-RowNumbers row_numbers(const Collection& collection, const Arrangement& arrangement) {
+RowNumbers row_numbers(const store::Collection& collection, const Arrangement& arrangement) {
     std::unordered_map<std::string, std::uint32_t> known;
     std::vector<std::uint32_t> asked;
     const auto number = [&](const std::string& text) {
@@ -183,10 +185,10 @@ std::vector<std::size_t> order_of(const std::vector<std::string>& names, bool as
 /// Columns that nearly every collection has many of, and nobody asks for first.
 constexpr std::array of_no_use{"metric", "family", "benchmark", "place", "run", "date", "label"};
 
-Error too_few_sides(const Collection& collection, const CompareOptions& options,
+Error too_few_sides(const store::Collection& collection, const CompareOptions& options,
                     const std::vector<std::string>& sides) {
     std::vector<std::string> useful;
-    for (const auto& name : key_names())
+    for (const auto& name : store::key_names())
         if (const auto key = make_key(collection, name);
             key && key->distinct() > 1 && std::ranges::count(of_no_use, name) == 0)
             useful.push_back(fmt::format("--column {}", name));
@@ -205,11 +207,11 @@ Error too_few_sides(const Collection& collection, const CompareOptions& options,
 }
 
 struct Keys {
-    std::vector<Key> table, row, column;
-    std::vector<Filter> filters;
+    std::vector<store::Key> table, row, column;
+    std::vector<store::Filter> filters;
 };
 
-Result<Keys> keys_of(const Collection& collection, const CompareOptions& options) {
+Result<Keys> keys_of(const store::Collection& collection, const CompareOptions& options) {
     Keys keys;
     for (const auto& [names, list] :
          {std::pair{&options.table, &keys.table}, std::pair{&options.row, &keys.row},
@@ -217,8 +219,8 @@ Result<Keys> keys_of(const Collection& collection, const CompareOptions& options
         ASSAY_TRY(*list, make_keys(collection, *names));
     }
     // A column cannot tell tables apart as well.
-    std::erase_if(keys.table, [&](const Key& key) {
-        return std::ranges::count(keys.column, key.name, &Key::name) > 0;
+    std::erase_if(keys.table, [&](const store::Key& key) {
+        return std::ranges::count(keys.column, key.name, &store::Key::name) > 0;
     });
     if (keys.column.empty()) return fail("no column is given; for example --column label");
     for (const auto& key : keys.column)
@@ -231,7 +233,7 @@ Result<Keys> keys_of(const Collection& collection, const CompareOptions& options
 /// Lists of observations by table, row and side.
 class Arranger {
 public:
-    Arranger(const Collection& collection, const CompareOptions& options, const Keys& keys)
+    Arranger(const store::Collection& collection, const CompareOptions& options, const Keys& keys)
         : collection_{collection}, options_{options}, keys_{keys}, columns_{pointers(keys.column)},
           tables_{pointers(keys.table)}, extras_{of_runs(keys.row)}, order_{pointers(keys.row)} {
         for (const auto& key : keys.column) {
@@ -260,19 +262,19 @@ public:
     }
 
 private:
-    static std::vector<const Key*> of_runs(const std::vector<Key>& keys) {
-        std::vector<const Key*> list;
+    static std::vector<const store::Key*> of_runs(const std::vector<store::Key>& keys) {
+        std::vector<const store::Key*> list;
         for (const auto& key : keys)
             if (!key.of_series) list.push_back(&key); // of the series: in the identity already
         return list;
     }
     /// Two settings of one interleaved run may be two libraries: then the question is what they share.
     bool changes_the_library() const {
-        return std::ranges::any_of(collection_.runs, [](const RunInfo& run) {
+        return std::ranges::any_of(collection_.runs, [](const store::RunInfo& run) {
             return run.pairing && record::find(run.pairing->changes, "library") != nullptr;
         });
     }
-    bool admitted(const Observation& observation) {
+    bool admitted(const store::Observation& observation) {
         for (const auto& filter : keys_.filters)
             if (!filter.admits(observation)) return false;
         for (const auto& key : keys_.column)
@@ -301,7 +303,7 @@ private:
 
     /// Libraries, precisions: what one of them alone can do is no comparison, and nothing is amiss.
     void drop_lonely_rows(const std::vector<std::string>& names) {
-        const bool of_series = std::ranges::all_of(keys_.column, &Key::of_series);
+        const bool of_series = std::ranges::all_of(keys_.column, &store::Key::of_series);
         const auto is_lonely = [](const ArrangedRow& row) {
             return std::ranges::count_if(row.sides,
                                          [](const auto& list) { return !list.empty(); }) < 2;
@@ -331,7 +333,7 @@ private:
         drop_lonely_rows(names);
         auto order = order_of(names, options_.column == std::vector<std::string>{"label"} ||
                                          options_.column == std::vector<std::string>{"setting"});
-        if (std::ranges::all_of(keys_.column, &Key::of_series)) {
+        if (std::ranges::all_of(keys_.column, &store::Key::of_series)) {
             std::erase_if(order, [&](std::size_t side) { return shared(side) == 0; });
             // Held against the one that says most, where nobody has said against which.
             const auto most =
@@ -380,7 +382,7 @@ private:
         });
     }
 
-    const Collection& collection_;
+    const store::Collection& collection_;
     const CompareOptions& options_;
     const Keys& keys_;
     Arrangement out_;
@@ -394,7 +396,7 @@ private:
 
 } // namespace
 
-record::NamedList parameters_of(const Collection& collection, const Arrangement& arrangement,
+record::NamedList parameters_of(const store::Collection& collection, const Arrangement& arrangement,
                                 const ArrangedRow& row) {
     const auto& series = collection.series[row.series];
     auto parameters = without_columns(series.parameters, arrangement);
@@ -406,7 +408,7 @@ record::NamedList parameters_of(const Collection& collection, const Arrangement&
     return parameters;
 }
 
-std::string identity_of(const Collection& collection, const Arrangement& arrangement,
+std::string identity_of(const store::Collection& collection, const Arrangement& arrangement,
                         const ArrangedRow& row) {
     const auto& series = collection.series[row.series];
     const auto parameters = without_columns(series.parameters, arrangement);
@@ -414,7 +416,7 @@ std::string identity_of(const Collection& collection, const Arrangement& arrange
                            parameters, row);
 }
 
-std::string question_of(const Collection& collection, const Arrangement& arrangement,
+std::string question_of(const store::Collection& collection, const Arrangement& arrangement,
                         const ArrangedRow& row) {
     const auto& across = arrangement.across;
     const auto parameters = parameters_of(collection, arrangement, row);
@@ -424,7 +426,7 @@ std::string question_of(const Collection& collection, const Arrangement& arrange
         conditions_of(row, across), parameters, row);
 }
 
-std::string merged_of(const Collection& collection, const Arrangement& arrangement,
+std::string merged_of(const store::Collection& collection, const Arrangement& arrangement,
                       const ArrangedRow& row) {
     const auto& series = collection.series[row.series];
     const auto common = parameters_of(collection, arrangement, row);
@@ -436,28 +438,28 @@ std::string merged_of(const Collection& collection, const Arrangement& arrangeme
     std::ranges::move(parameter_parts(own), std::back_inserter(parts));
     auto conditions = row.conditions;
     std::erase_if(conditions, [](const auto& entry) { return is_of_any_device(entry.name); });
-    if (const auto words = conditions_in_words(conditions);
+    if (const auto words = store::conditions_in_words(conditions);
         arrangement.across.device && !words.empty())
         parts.push_back(words);
     return plain(join(parts));
 }
 
-std::string beside_of(const Collection& collection, const Arrangement& arrangement,
+std::string beside_of(const store::Collection& collection, const Arrangement& arrangement,
                       const ArrangedRow& row) {
-    const Series& series = collection.series[row.series];
+    const store::Series& series = collection.series[row.series];
     const auto& across = arrangement.across;
     std::vector<std::string> parts;
     if (!series.place.empty() && series.place != "host" && !arrangement.place_is_column &&
         !across.device)
         parts.push_back(series.place);
-    if (auto conditions = conditions_in_words(conditions_of(row, across),
-                                              parameters_of(collection, arrangement, row));
+    if (auto conditions = store::conditions_in_words(conditions_of(row, across),
+                                                     parameters_of(collection, arrangement, row));
         !conditions.empty())
         parts.push_back(std::move(conditions));
     return plain(join(parts));
 }
 
-std::string words_of(const Collection& collection, const Arrangement& arrangement,
+std::string words_of(const store::Collection& collection, const Arrangement& arrangement,
                      const ArrangedRow& row) {
     record::Case remaining;
     remaining.parameters = parameters_of(collection, arrangement, row);
@@ -468,9 +470,9 @@ std::string words_of(const Collection& collection, const Arrangement& arrangemen
     return plain(text);
 }
 
-Result<Arrangement> arrange(const Collection& collection, const CompareOptions& options) {
+Result<Arrangement> arrange(const store::Collection& collection, const CompareOptions& options) {
     ASSAY_TRY(const auto keys, keys_of(collection, options));
     return Arranger{collection, options, keys}.arrange();
 }
 
-} // namespace assay::report
+} // namespace assay::compare

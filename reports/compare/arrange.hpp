@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
 
 /// Observations of one row on each side.
 struct ArrangedRow {
@@ -50,25 +50,25 @@ struct Arrangement {
 };
 
 /// Fails for keys and filters that make no sense, and where fewer than two sides are left.
-Result<Arrangement> arrange(const Collection& collection, const CompareOptions& options);
+Result<Arrangement> arrange(const store::Collection& collection, const CompareOptions& options);
 
 /// The series in words, without what is a column: "gemm.square[openblas] precision=fp64 size=1024".
-std::string identity_of(const Collection& collection, const Arrangement& arrangement,
+std::string identity_of(const store::Collection& collection, const Arrangement& arrangement,
                         const ArrangedRow& row);
 /// What it asks, whichever library answers; without all that `across` merges.
-std::string question_of(const Collection& collection, const Arrangement& arrangement,
+std::string question_of(const store::Collection& collection, const Arrangement& arrangement,
                         const ArrangedRow& row);
 /// What `across` leaves out of the question: "cuda, cache hot, path nvlink".
-std::string merged_of(const Collection& collection, const Arrangement& arrangement,
+std::string merged_of(const store::Collection& collection, const Arrangement& arrangement,
                       const ArrangedRow& row);
 /// Its device and conditions where they are not as usual: "cuda, machines 2".
-std::string beside_of(const Collection& collection, const Arrangement& arrangement,
+std::string beside_of(const store::Collection& collection, const Arrangement& arrangement,
                       const ArrangedRow& row);
 /// Its parameters as people read them, without those that `across` leaves out: "fp64, size 1024, all threads".
-std::string words_of(const Collection& collection, const Arrangement& arrangement,
+std::string words_of(const store::Collection& collection, const Arrangement& arrangement,
                      const ArrangedRow& row);
 /// Its parameters without those that are columns, or left out by `across`.
-record::NamedList parameters_of(const Collection& collection, const Arrangement& arrangement,
+record::NamedList parameters_of(const store::Collection& collection, const Arrangement& arrangement,
                                 const ArrangedRow& row);
 
-} // namespace assay::report
+} // namespace assay::compare

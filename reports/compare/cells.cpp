@@ -18,7 +18,7 @@
 #include <utility>
 #include <variant>
 
-namespace assay::report {
+namespace assay::compare {
 
 using document::Table;
 using document::unit_count;
@@ -246,4 +246,4 @@ std::vector<Chart> curves_of(const Comparison& comparison, const ComparedTable& 
     return charts;
 }
 
-} // namespace assay::report
+} // namespace assay::compare

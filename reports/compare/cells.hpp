@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
 
 /// As the unit is written where there is no text.
 document::Cell number(const std::optional<double>& value, const char* unit, std::string text = "");
@@ -42,4 +42,4 @@ private:
 
 std::vector<document::Chart> curves_of(const Comparison& comparison, const ComparedTable& table);
 
-} // namespace assay::report
+} // namespace assay::compare

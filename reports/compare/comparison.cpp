@@ -21,7 +21,9 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::report {
+namespace assay::compare {
+
+using namespace document;
 namespace {
 
 constexpr std::size_t values_kept = 200; // of a cell: what a strip can show
@@ -38,7 +40,8 @@ struct Draft {
 
 class Builder {
 public:
-    Builder(const Collection& collection, Arrangement arrangement, const CompareOptions& options)
+    Builder(const store::Collection& collection, Arrangement arrangement,
+            const CompareOptions& options)
         : collection_{collection}, options_{options}, arrangement_{std::move(arrangement)},
           units_{collection, arrangement_}, sides_{arrangement_.sides.size()} {}
 
@@ -468,7 +471,7 @@ private:
                                          .where = {}});
     }
 
-    const Collection& collection_;
+    const store::Collection& collection_;
     const CompareOptions& options_;
     Arrangement arrangement_;
     Units units_;
@@ -478,7 +481,7 @@ private:
 
 } // namespace
 
-Result<Comparison> compare(const Collection& collection, const CompareOptions& options) {
+Result<Comparison> compare(const store::Collection& collection, const CompareOptions& options) {
     if (!(options.alpha > 0 && options.alpha < 1))
         return fail(fmt::format("alpha {} is no level; it lies between 0 and 1, as 0.01 does",
                                 options.alpha));
@@ -489,4 +492,4 @@ Result<Comparison> compare(const Collection& collection, const CompareOptions& o
     return Builder{collection, std::move(arrangement), options}.build();
 }
 
-} // namespace assay::report
+} // namespace assay::compare

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
 
 ASSAY_ENUM(ContrastOutcome, better, worse,
            same, // a difference of the minimum effect would have been seen, and there is none
@@ -196,11 +196,11 @@ struct CompareOptions {
     std::string baseline; ///< the side that the others are held against; the first where empty
 };
 /// Fails where the options make no sense or fewer than two sides are left.
-Result<Comparison> compare(const Collection& collection, const CompareOptions& options = {});
+Result<Comparison> compare(const store::Collection& collection, const CompareOptions& options = {});
 
 // --- document ------------------------------------------------------------------------------------
 // A comparison as a document: verdict, ranking, families, every test case.
 
 document::Document make_document(const Comparison& comparison);
 
-} // namespace assay::report
+} // namespace assay::compare

@@ -12,7 +12,7 @@
 #include <numeric>
 #include <utility>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -482,4 +482,4 @@ MeanRatio Tests::mean(const std::vector<WeightedRow>& rows, std::size_t side) co
     return mean;
 }
 
-} // namespace assay::report
+} // namespace assay::compare

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
 
 /// What was measured of one row, side by side.
 struct MeasuredRow {
@@ -96,4 +96,4 @@ double average(const Sample& sample);
 /// Is any value zero? Then there are no logarithms, and no ratio.
 bool has_zero(const Sample& sample);
 
-} // namespace assay::report
+} // namespace assay::compare

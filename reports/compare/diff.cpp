@@ -23,7 +23,7 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 using json::Value;
@@ -193,7 +193,7 @@ std::string words_of(const Found& found, const Found& other) {
     std::vector<std::string> own;
     for (const auto& item : found.list)
         if (std::ranges::find(other.list, item) == other.list.end()) own.push_back(item);
-    return list_of(own, shown);
+    return document::list_of(own, shown);
 }
 
 void add_once(std::vector<std::string>& keys, const std::string& key) {
@@ -251,7 +251,7 @@ void add_values(const Comparison& comparison, Diff& diff) {
             const auto& contrast = *row->cells[1].contrast;
             if (contrast.outcome == ContrastOutcome::better ||
                 contrast.outcome == ContrastOutcome::worse)
-                diff.values.push_back({.name = join({table.title, row->name}),
+                diff.values.push_back({.name = document::join({table.title, row->name}),
                                        .before = value_in_words(row->cells[0], row->unit),
                                        .after = value_in_words(row->cells[1], row->unit),
                                        .contrast = contrast});
@@ -284,7 +284,7 @@ std::string names_of(const std::vector<std::string>& keys) {
         if (auto name = name_of(key.starts_with("identity") ? "id" : key);
             std::ranges::find(names, name) == names.end())
             names.push_back(std::move(name));
-    return list_of(names, 12);
+    return document::list_of(names, 12);
 }
 
 std::string in_words(const Difference& difference) {
@@ -421,4 +421,4 @@ Document make_document(const Diff& diff) {
     return document;
 }
 
-} // namespace assay::report
+} // namespace assay::compare

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
 
 ASSAY_ENUM(DiffGroup, hardware, firmware, software, setting, environment)
 
@@ -65,4 +65,4 @@ document::Document make_document(const Diff& diff);
 /// "B differs from A in 2 settings and 1 firmware version; 1 of these matters: ..."
 std::string verdict_of(const Diff& diff);
 
-} // namespace assay::report
+} // namespace assay::compare

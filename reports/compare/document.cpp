@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 using namespace document;
@@ -394,4 +394,4 @@ private:
 
 Document make_document(const Comparison& comparison) { return Builder{comparison}.build(); }
 
-} // namespace assay::report
+} // namespace assay::compare

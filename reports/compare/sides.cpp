@@ -20,11 +20,13 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::compare {
+
+using namespace document;
 namespace {
 
 /// "AMD EPYC 9R14, c7a.large", "Xeon 8480C, p5en.48xlarge, 8 x NVIDIA H200 (141 GiB)"; several kinds are counted.
-std::set<std::string> kinds_of(const Collection& collection, const Participants& side) {
+std::set<std::string> kinds_of(const store::Collection& collection, const Participants& side) {
     std::set<std::string> kinds;
     for (const auto run : side.runs) {
         const auto& machine = collection.machines[collection.runs[run].machine];
@@ -41,7 +43,7 @@ std::string kind_in_words(const std::set<std::string>& kinds) {
     return kinds.size() == 1 ? *kinds.begin() : say<text::compare::kinds_of_machine>(kinds.size());
 }
 
-std::string dates_in_words(const Collection& collection, const Participants& side) {
+std::string dates_in_words(const store::Collection& collection, const Participants& side) {
     std::string first;
     std::string last;
     for (const auto run : side.runs) {
@@ -57,7 +59,7 @@ std::string dates_in_words(const Collection& collection, const Participants& sid
 
 /// What all machines of a side have alike: memory to 2%, because kernels keep some of it (decisions/comparison.md 0144).
 template <class Of>
-std::optional<double> of_all(const Collection& collection, const Participants& side, Of of) {
+std::optional<double> of_all(const store::Collection& collection, const Participants& side, Of of) {
     std::optional<double> common;
     for (const auto run : side.runs) {
         const auto value = of(collection.machines[collection.runs[run].machine]);
@@ -83,7 +85,7 @@ std::string size_in_words(const ComparedSide& side) {
 
 } // namespace
 
-std::vector<ComparedSide> describe_sides(const Collection& collection,
+std::vector<ComparedSide> describe_sides(const store::Collection& collection,
                                          const Arrangement& arrangement, const Units& units) {
     std::vector<ComparedSide> sides;
     for (std::size_t i = 0; i < arrangement.sides.size(); ++i) {
@@ -125,8 +127,8 @@ std::vector<ComparedSide> describe_sides(const Collection& collection,
     return sides;
 }
 
-std::vector<std::string> notes_of(const Collection& collection, const Arrangement& arrangement,
-                                  const Units& units) {
+std::vector<std::string> notes_of(const store::Collection& collection,
+                                  const Arrangement& arrangement, const Units& units) {
     std::vector<std::string> notes;
     const auto& sides = units.sides();
     const auto& names = arrangement.sides;
@@ -157,7 +159,7 @@ std::vector<std::string> notes_of(const Collection& collection, const Arrangemen
     return notes;
 }
 
-std::vector<std::string> notes_of_cell(const Collection& collection,
+std::vector<std::string> notes_of_cell(const store::Collection& collection,
                                        const record::NamedList& conditions,
                                        const std::vector<std::uint32_t>& observations) {
     std::map<std::uint32_t, std::size_t> of_series;
@@ -195,7 +197,7 @@ std::vector<std::string> notes_of_cell(const Collection& collection,
     return notes;
 }
 
-std::optional<double> share_of_ceiling(const Collection& collection, const ArrangedRow& row,
+std::optional<double> share_of_ceiling(const store::Collection& collection, const ArrangedRow& row,
                                        const std::vector<std::uint32_t>& observations) {
     double logs = 0;
     double count = 0;
@@ -275,10 +277,10 @@ void compare_parameters(Apart& apart, const record::NamedList& a, const record::
         if (of_a.find(parameter.name) == nullptr) add(parameter.name);
 }
 
-Apart differences(const Collection& collection, const Arrangement& arrangement,
+Apart differences(const store::Collection& collection, const Arrangement& arrangement,
                   const ArrangedRow& one, const ArrangedRow& other) {
-    const Series& a = collection.series[one.series];
-    const Series& b = collection.series[other.series];
+    const store::Series& a = collection.series[one.series];
+    const store::Series& b = collection.series[other.series];
     Apart apart;
     if (!arrangement.library_is_column && a.library != b.library)
         apart.add(plain(a.library), plain(b.library));
@@ -299,8 +301,8 @@ Apart differences(const Collection& collection, const Arrangement& arrangement,
         const auto* here = record::find(one.conditions, condition.name);
         const auto* there = record::find(other.conditions, condition.name);
         if (here == there || (here != nullptr && there != nullptr && *here == *there)) continue;
-        apart.add(condition_in_words(one.conditions, condition.name),
-                  condition_in_words(other.conditions, condition.name));
+        apart.add(store::condition_in_words(one.conditions, condition.name),
+                  store::condition_in_words(other.conditions, condition.name));
     }
     apart.only_library = apart.only_library && apart.here.size() == 1;
     apart.only_parameters = parameters > 0 && apart.here.size() == parameters;
@@ -309,7 +311,7 @@ Apart differences(const Collection& collection, const Arrangement& arrangement,
 
 class Finder {
 public:
-    Finder(const Collection& collection, const Arrangement& arrangement,
+    Finder(const store::Collection& collection, const Arrangement& arrangement,
            const std::vector<std::vector<bool>>& measured)
         : collection_{collection}, arrangement_{arrangement}, measured_{measured} {
         for (std::size_t i = 0; i < measured.size(); ++i)
@@ -371,7 +373,7 @@ private:
                 {std::move(what), std::move(reason), {arrangement_.sides[side]}, code});
     }
 
-    const Collection& collection_;
+    const store::Collection& collection_;
     const Arrangement& arrangement_;
     const std::vector<std::vector<bool>>& measured_;
     std::map<std::string, std::vector<std::size_t>> lacking_; ///< rows, by benchmark
@@ -381,7 +383,7 @@ private:
 
 } // namespace
 
-std::vector<std::string> reasons_of(const Collection& collection,
+std::vector<std::string> reasons_of(const store::Collection& collection,
                                     const std::vector<std::uint32_t>& observations) {
     std::map<std::pair<record::Status, std::string>, std::size_t> counts;
     for (const auto index : observations) {
@@ -401,9 +403,10 @@ std::vector<std::string> reasons_of(const Collection& collection,
     return texts;
 }
 
-std::vector<NotCompared> find_unlike(const Collection& collection, const Arrangement& arrangement,
+std::vector<NotCompared> find_unlike(const store::Collection& collection,
+                                     const Arrangement& arrangement,
                                      const std::vector<std::vector<bool>>& measured) {
     return Finder{collection, arrangement, measured}.find();
 }
 
-} // namespace assay::report
+} // namespace assay::compare

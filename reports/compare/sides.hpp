@@ -12,17 +12,17 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
 
-std::vector<ComparedSide> describe_sides(const Collection& collection,
+std::vector<ComparedSide> describe_sides(const store::Collection& collection,
                                          const Arrangement& arrangement, const Units& units);
 
 /// What the intervals do not cover, and who is compared with itself.
-std::vector<std::string> notes_of(const Collection& collection, const Arrangement& arrangement,
-                                  const Units& units);
+std::vector<std::string> notes_of(const store::Collection& collection,
+                                  const Arrangement& arrangement, const Units& units);
 
 /// "unstable in 2 of 6 runs", and runs without a figure beside those that have one.
-std::vector<std::string> notes_of_cell(const Collection& collection,
+std::vector<std::string> notes_of_cell(const store::Collection& collection,
                                        const record::NamedList& conditions,
                                        const std::vector<std::uint32_t>& observations);
 
@@ -30,19 +30,20 @@ std::vector<std::string> notes_of_cell(const Collection& collection,
 void name_rows(ComparedTable& table, bool share);
 
 /// Geometric mean over observations that have a ceiling; 1 is the limit reached.
-std::optional<double> share_of_ceiling(const Collection& collection, const ArrangedRow& row,
+std::optional<double> share_of_ceiling(const store::Collection& collection, const ArrangedRow& row,
                                        const std::vector<std::uint32_t>& observations);
 
 // --- unlike --------------------------------------------------------------------------------------
 // What could not be compared, and why: a row that one side lacks, and what that side has instead.
 
 /// `measured[row][side]`: is there a value? Of the first rows of the arrangement, those that are judged.
-std::vector<NotCompared> find_unlike(const Collection& collection, const Arrangement& arrangement,
+std::vector<NotCompared> find_unlike(const store::Collection& collection,
+                                     const Arrangement& arrangement,
                                      const std::vector<std::vector<bool>>& measured);
 
 /// "incorrect: error 3.1 is above the bound 0.5 (2 of 3 runs)" of observations without a figure, the
 /// most frequent first; empty where each has one.
-std::vector<std::string> reasons_of(const Collection& collection,
+std::vector<std::string> reasons_of(const store::Collection& collection,
                                     const std::vector<std::uint32_t>& observations);
 
-} // namespace assay::report
+} // namespace assay::compare

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 /// Numbers texts from 1 on.
@@ -46,7 +46,7 @@ Unit unit_for(const std::vector<Participants>& sides) {
 }
 
 /// What is compared: all undisturbed replicas, where the published value may leave some out.
-double tested_value(const Observation& observation) {
+double tested_value(const store::Observation& observation) {
     if (!observation.between_runs || observation.replicas.empty()) return *observation.value;
     std::vector<double> values;
     for (const auto& replica : counted(observation)) values.push_back(replica.value);
@@ -64,7 +64,8 @@ bool all_shared(const std::set<std::uint32_t>& a, const std::set<std::uint32_t>&
 
 } // namespace
 
-NoVerdict useless(const Collection& collection, const std::vector<std::uint32_t>& observations) {
+NoVerdict useless(const store::Collection& collection,
+                  const std::vector<std::uint32_t>& observations) {
     auto reason = NoVerdict::none;
     for (const auto index : observations) {
         const auto& observation = collection.observations[index];
@@ -77,7 +78,8 @@ NoVerdict useless(const Collection& collection, const std::vector<std::uint32_t>
     return reason;
 }
 
-double core_latency(const Collection& collection, const std::vector<std::uint32_t>& observations) {
+double core_latency(const store::Collection& collection,
+                    const std::vector<std::uint32_t>& observations) {
     double logs = 0;
     double count = 0;
     for (const auto index : observations)
@@ -89,7 +91,7 @@ double core_latency(const Collection& collection, const std::vector<std::uint32_
     return std::exp(logs / count);
 }
 
-Units::Units(const Collection& collection, const Arrangement& arrangement)
+Units::Units(const store::Collection& collection, const Arrangement& arrangement)
     : collection_{collection}, sides_(arrangement.sides.size()) {
     Numbers machines;
     Numbers sessions;
@@ -172,7 +174,7 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
         sum.values.push_back(value);
         sum.when = std::min(sum.when, when);
     };
-    const bool all_disturbed = report::useless(collection_, observations) == NoVerdict::disturbed;
+    const bool all_disturbed = compare::useless(collection_, observations) == NoVerdict::disturbed;
     for (const auto index : observations) {
         const auto& observation = collection_.observations[index];
         if (!observation.value) continue;
@@ -205,4 +207,4 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
     return sample;
 }
 
-} // namespace assay::report
+} // namespace assay::compare

@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
 
 /// The figure of one process, run or machine.
 struct UnitValue {
@@ -41,14 +41,16 @@ struct Participants {
 
 /// Was all that was measured disturbed by something else, or is all else at two levels? Disturbed figures are left out
 /// beside others.
-NoVerdict useless(const Collection& collection, const std::vector<std::uint32_t>& observations);
+NoVerdict useless(const store::Collection& collection,
+                  const std::vector<std::uint32_t>& observations);
 
 /// The time between virtual CPUs in these, in seconds: their geometric mean; NaN where it is not known.
-double core_latency(const Collection& collection, const std::vector<std::uint32_t>& observations);
+double core_latency(const store::Collection& collection,
+                    const std::vector<std::uint32_t>& observations);
 
 class Units {
 public:
-    Units(const Collection& collection, const Arrangement& arrangement);
+    Units(const store::Collection& collection, const Arrangement& arrangement);
 
     Unit unit() const { return unit_; }
     const std::vector<Participants>& sides() const { return sides_; }
@@ -62,7 +64,7 @@ public:
     Sample sample(const std::vector<std::uint32_t>& observations, std::size_t& useless) const;
 
 private:
-    const Collection& collection_;
+    const store::Collection& collection_;
     Unit unit_ = Unit::replica;
     std::vector<Participants> sides_;
     std::vector<std::uint32_t> machines_; ///< for each run the number of its machine's id
@@ -70,4 +72,4 @@ private:
     std::vector<bool> paired_;
 };
 
-} // namespace assay::report
+} // namespace assay::compare

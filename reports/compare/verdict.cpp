@@ -8,7 +8,9 @@
 
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
+
+using namespace document;
 namespace {
 
 using document::Tone;
@@ -154,4 +156,4 @@ VerdictWords verdict_of(const Comparison& comparison) {
     return comparison.sides.size() == 2 ? verdict_of_two(comparison) : verdict_of_many(comparison);
 }
 
-} // namespace assay::report
+} // namespace assay::compare

@@ -17,7 +17,9 @@
 #include <cmath>
 #include <map>
 
-namespace assay::report {
+namespace assay::compare {
+
+using namespace document;
 namespace {
 
 /// Three decimals where two would hide a change of the minimum effect or a narrow interval, fewer for
@@ -158,7 +160,7 @@ std::string contrast_in_short(const Contrast& contrast) {
     ratio.value = contrast.ratio;
     ratio.low = contrast.low;
     ratio.high = contrast.high;
-    const auto interval = interval_in_words(ratio);
+    const auto interval = document::interval_in_words(ratio);
     const bool narrow = std::abs(*contrast.ratio - 1) < 0.095 ||
                         (contrast.low && contrast.high && *contrast.high - *contrast.low < 0.03);
     auto text = say<text::compare::ratio>(ratio_text(*contrast.ratio, narrow));
@@ -177,7 +179,7 @@ std::string interval_in_words(const Cell& cell) {
     metric.value = cell.value;
     metric.low = cell.low;
     metric.high = cell.high;
-    return interval_in_words(metric);
+    return document::interval_in_words(metric);
 }
 
 std::string tally_in_words(const Tally& tally) {
@@ -292,4 +294,4 @@ std::vector<NotComparedGroup> group_not_compared(const Comparison& comparison) {
     return groups;
 }
 
-} // namespace assay::report
+} // namespace assay::compare

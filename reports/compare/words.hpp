@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::compare {
 
 /// "1.08x [1.05, 1.11]"; empty without a ratio.
 std::string ratio_in_words(const Contrast& contrast);
@@ -37,7 +37,7 @@ std::string metric_in_words(const ComparedTable& table);
 std::string method_in_words(const Comparison& comparison);
 std::string title_of(const Comparison& comparison);
 /// What was disturbed, the extremes, coverage, what is left out.
-std::vector<Fact> summary_of(const Comparison& comparison);
+std::vector<document::Fact> summary_of(const Comparison& comparison);
 
 /// Test cases that no side shares because their parameters differ: nobody looks for them at the end.
 document::Findings unlike_findings(const Comparison& comparison);
@@ -70,4 +70,4 @@ VerdictWords verdict_of(const Comparison& comparison);
 /// Good for faster, bad for slower, quiet where neither.
 document::Tone tone_of(const Contrast& contrast);
 
-} // namespace assay::report
+} // namespace assay::compare

@@ -13,7 +13,7 @@
 #include <map>
 #include <optional>
 
-namespace assay::report {
+namespace assay::document {
 namespace {
 
 using record::human;
@@ -83,4 +83,4 @@ std::string device_in_words(const record::Case& c) {
     return parts.empty() ? "" : say<text::device::while_measuring>(join(parts));
 }
 
-} // namespace assay::report
+} // namespace assay::document

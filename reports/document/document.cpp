@@ -38,13 +38,13 @@ std::string with_words(std::string_view formula, const SayWord& say) {
 std::string severity_in_words(Severity severity) {
     switch (severity) {
     case Severity::note:
-        return report::say<report::text::finding::note>();
+        return document::say<text::finding::note>();
     case Severity::caution:
-        return report::say<report::text::finding::caution>();
+        return document::say<text::finding::caution>();
     case Severity::serious:
         break;
     }
-    return report::say<report::text::finding::serious>();
+    return document::say<text::finding::serious>();
 }
 
 bool is_shown(const Table& table) {

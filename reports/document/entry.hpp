@@ -4,7 +4,7 @@
 
 #pragma once
 
-namespace assay::report {
+namespace assay::document {
 
 struct Entry {
     const char* id;  ///< "compare.cannot_tell"
@@ -13,4 +13,4 @@ struct Entry {
     const char* zh;  ///< Simplified Chinese
 };
 
-} // namespace assay::report
+} // namespace assay::document

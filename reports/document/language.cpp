@@ -8,7 +8,7 @@
 #include <array>
 #include <functional>
 
-namespace assay::report {
+namespace assay::document {
 namespace {
 
 Language language = Language::en;
@@ -97,4 +97,4 @@ std::string translated(std::string_view sentence) {
            others;
 }
 
-} // namespace assay::report
+} // namespace assay::document

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::report {
+namespace assay::document {
 
 ASSAY_ENUM(Language, en, zh)
 /// "en", "zh".
@@ -48,4 +48,4 @@ std::optional<std::string_view> find_text(std::string_view area, std::string_vie
 /// "said" has it, otherwise as it is. Sentences that "; " joins are looked up one by one.
 std::string translated(std::string_view sentence);
 
-} // namespace assay::report
+} // namespace assay::document

@@ -9,7 +9,7 @@
 
 namespace assay::document {
 
-using namespace report;
+using namespace document;
 
 std::size_t serious_of(const std::vector<LintRow>& rows) {
     return static_cast<std::size_t>(

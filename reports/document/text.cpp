@@ -14,7 +14,7 @@
 #include <chrono>
 #include <cmath>
 
-namespace assay::report {
+namespace assay::document {
 namespace {
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
@@ -125,4 +125,4 @@ std::optional<double> seconds_of_date(std::string_view date) {
     return date.size() == 10 ? seconds_of(date) : std::nullopt;
 }
 
-} // namespace assay::report
+} // namespace assay::document

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::document {
 
 using assay::plain;
 
@@ -48,4 +48,4 @@ std::string quarter_name(std::int64_t quarter); ///< "2026 Q1"
 /// Of "2026-04-02"; nothing where it is no date.
 std::optional<double> seconds_of_date(std::string_view date);
 
-} // namespace assay::report
+} // namespace assay::document

@@ -18,7 +18,7 @@
 #include <utility>
 #include <variant>
 
-namespace assay::report {
+namespace assay::document {
 namespace {
 
 /// Parameters whose value says it all.
@@ -382,4 +382,4 @@ std::vector<std::string> disturbances_in_words(const record::Telemetry& telemetr
     return words;
 }
 
-} // namespace assay::report
+} // namespace assay::document

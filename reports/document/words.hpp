@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::document {
 
 struct FamilyWords {
     std::string title;
@@ -90,4 +90,4 @@ std::vector<std::string> device_kinds(const record::Machine& machine);
 /// empty where nothing is known.
 std::string device_in_words(const record::Case& c);
 
-} // namespace assay::report
+} // namespace assay::document

@@ -16,7 +16,7 @@
 #include <set>
 #include <system_error>
 
-namespace assay::report {
+namespace assay::exchange {
 namespace {
 
 namespace fs = std::filesystem;
@@ -87,7 +87,7 @@ public:
 
 private:
     Result<void> put_results(const std::vector<std::string>& inputs) {
-        ASSAY_TRY(const auto files, find_files(inputs, Journals::none));
+        ASSAY_TRY(const auto files, find_files(inputs, store::Journals::none));
         if (!files.problems.empty())
             return fail(
                 fmt::format("{}: {}", files.problems.front().where, files.problems.front().reason));
@@ -99,7 +99,7 @@ private:
     Result<void> put_result(const fs::path& file) {
         ASSAY_TRY(const auto text, read_whole(file, most_bytes_of_file));
         if (!known_.insert(to_hex(sha256(text))).second) return {};
-        ASSAY_TRY(const auto checked, record::verify_text(text, file.string()));
+        ASSAY_TRY(const auto checked, decide::verify_text(text, file.string()));
         if (!checked.findings.empty())
             return fail(fmt::format("{} is not consistent: {}: {}; `assay verify {}` says more",
                                     file.string(), checked.findings.front().path,
@@ -136,7 +136,7 @@ private:
         auto names = options_.limits;
         if (names.empty() && !are_soaks_) names = {"spec"}; // as are_soaks() of a collection
         for (std::size_t i = 0; i < names.size(); ++i) {
-            ASSAY_TRY(const auto path, find_limits(names[i]));
+            ASSAY_TRY(const auto path, judge::find_limits(names[i]));
             ASSAY_TRY(const auto text, read_whole(path, most_bytes_of_list));
             auto name = fmt::format("{}{:03}-{}", limits_folder, i + 1, path.filename().string());
             if (!fault_of_path(name).empty())
@@ -166,4 +166,4 @@ Result<MadeBundle> make_bundle(const std::vector<std::string>& inputs, const fs:
     return made;
 }
 
-} // namespace assay::report
+} // namespace assay::exchange

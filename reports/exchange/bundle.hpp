@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::exchange {
 
 struct BundleOptions {
     std::vector<std::string> limits; ///< files or names of installed ones; "spec" where empty
@@ -41,4 +41,4 @@ struct AboutBundle {
 };
 ASSAY_FIELDS(AboutBundle, schema, version, created)
 
-} // namespace assay::report
+} // namespace assay::exchange

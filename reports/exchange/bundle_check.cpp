@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace assay::report {
+namespace assay::exchange {
+
+using namespace document;
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,7 +115,7 @@ private:
 
     Result<void> result(const std::string& path, const std::string& text) {
         ++checked_.results;
-        const auto checked = record::verify_text(text, (folder_ / path).string());
+        const auto checked = decide::verify_text(text, (folder_ / path).string());
         if (!checked) {
             if (checked.error().fault == Fault::environment) return tl::unexpected{checked.error()};
             add(BundleCode::wrong_figures, path, {}, checked.error().message);
@@ -218,4 +220,4 @@ std::string in_words(const std::filesystem::path& folder, const CheckedBundle& c
     return text + signature_in_words(checked) + "\n";
 }
 
-} // namespace assay::report
+} // namespace assay::exchange

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::exchange {
 
 /// For programs: these stay as they are. What each means: evidence.json of document/texts.
 ASSAY_ENUM(BundleCode,
@@ -62,4 +62,4 @@ json::Value to_json(const std::filesystem::path& folder, const CheckedBundle& ch
 std::string in_words(const std::filesystem::path& folder, const CheckedBundle& checked,
                      std::size_t most);
 
-} // namespace assay::report
+} // namespace assay::exchange

@@ -22,7 +22,9 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::report {
+namespace assay::exchange {
+
+using namespace document;
 
 namespace fs = std::filesystem;
 
@@ -229,16 +231,16 @@ Result<json::Value> verdict_of_bundle(const std::filesystem::path& bundle,
     const auto now = seconds_of(created);
     if (!now) return fail(fmt::format("\"{}\" is no time in UTC", plain(created, 60)));
     ASSAY_TRY(const auto files, files_of_bundle(folder));
-    std::vector<LimitsFile> limits;
+    std::vector<judge::LimitsFile> limits;
     for (const auto& name : files.regular) {
         if (!name.starts_with(limits_folder)) continue;
-        ASSAY_TRY(limits.emplace_back(), read_limits(folder / name));
+        ASSAY_TRY(limits.emplace_back(), judge::read_limits(folder / name));
     }
     ASSAY_TRY(auto layers, layered(std::move(limits)));
     ASSAY_TRY(auto collection,
               collect({(folder / results_folder).string()}, collecting_for(layers, {.now = now})));
-    ASSAY_TRY(const auto judgement, judge(std::move(collection), std::move(layers),
-                                          {.campaign = {}, .levels = {}, .now = now}));
+    ASSAY_TRY(const auto judgement, judge::judge(std::move(collection), std::move(layers),
+                                                 {.campaign = {}, .levels = {}, .now = now}));
     auto value = json::parse(to_json(judgement, exit_code_of(judgement.outcome, ExitStyle::assay)),
                              verdict_file);
     if (!value) return tl::unexpected{value.error()};
@@ -259,4 +261,4 @@ std::vector<std::string> differences(const json::Value& a, const json::Value& b,
     return found;
 }
 
-} // namespace assay::report
+} // namespace assay::exchange

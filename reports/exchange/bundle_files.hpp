@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::exchange {
 
 inline constexpr const char* manifest_file =
     "manifest.sha256"; ///< of every file but itself and its signature
@@ -83,4 +83,4 @@ Result<json::Value> verdict_of_bundle(const std::filesystem::path& bundle,
 /// Places where two documents differ, at most `most`. Numbers may differ in the last digits between compilers.
 std::vector<std::string> differences(const json::Value& a, const json::Value& b, std::size_t most);
 
-} // namespace assay::report
+} // namespace assay::exchange

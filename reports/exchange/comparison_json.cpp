@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 using json::Value;
@@ -93,7 +93,19 @@ static Value encode_value(const std::vector<MeanRatio>& means) {
     return list;
 }
 
-std::string to_json(const Comparison& comparison) {
+ASSAY_FIELDS(DiffSide, label, file, (record::own_id(record.run.machine), "machine"))
+ASSAY_FIELDS(Difference, group, key, (record.before, "a"), (record.after, "b"), matters, count)
+ASSAY_FIELDS(DifferentValue, name, (record.before, "a"), (record.after, "b"),
+             (record.contrast.outcome, "outcome"), (record.contrast.ratio, "ratio"),
+             (record.contrast.low, "low"), (record.contrast.high, "high"))
+ASSAY_FIELDS(Diff, ("assay.diff/1", "schema"), a, b, (verdict_of(record), "verdict"), same_machine,
+             differences, by_nature, only_a, only_b, (record.compared, "values_compared"), values)
+
+} // namespace assay::compare
+
+namespace assay::exchange {
+
+std::string to_json(const compare::Comparison& comparison) {
     return json::to_text(json::encode(comparison));
 }
 
@@ -107,15 +119,15 @@ constexpr std::string_view columns =
     "basis,table,family,benchmark,case,library,parameters,metric,unit,higher_is_better,side,value,"
     "low,high,count,outcome,ratio,ratio_low,ratio_high,p,detectable,paired,notes\r\n";
 
-std::string parameters_of(const ComparedRow& row) {
+std::string parameters_of(const compare::ComparedRow& row) {
     std::string out;
     for (const auto& [name, value] : row.parameters)
         out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, record::to_string(value));
     return out;
 }
 
-void add_table(std::string& out, const Comparison& comparison, const ComparedTable& table,
-               std::string_view basis) {
+void add_table(std::string& out, const compare::Comparison& comparison,
+               const compare::ComparedTable& table, std::string_view basis) {
     for (const auto& row : table.rows)
         for (std::size_t side = 0; side < row.cells.size(); ++side) {
             const auto& cell = row.cells[side];
@@ -135,7 +147,7 @@ void add_table(std::string& out, const Comparison& comparison, const ComparedTab
 
 } // namespace
 
-std::string to_csv(const Comparison& comparison) {
+std::string to_csv(const compare::Comparison& comparison) {
     std::string out{columns};
     for (const auto& table : comparison.tables) add_table(out, comparison, table, "library");
     for (const auto& table : comparison.questions) add_table(out, comparison, table, "question");
@@ -151,14 +163,6 @@ std::string to_csv(const Comparison& comparison) {
 
 // --- diff data -----------------------------------------------------------------------------------
 
-ASSAY_FIELDS(DiffSide, label, file, (record::own_id(record.run.machine), "machine"))
-ASSAY_FIELDS(Difference, group, key, (record.before, "a"), (record.after, "b"), matters, count)
-ASSAY_FIELDS(DifferentValue, name, (record.before, "a"), (record.after, "b"),
-             (record.contrast.outcome, "outcome"), (record.contrast.ratio, "ratio"),
-             (record.contrast.low, "low"), (record.contrast.high, "high"))
-ASSAY_FIELDS(Diff, ("assay.diff/1", "schema"), a, b, (verdict_of(record), "verdict"), same_machine,
-             differences, by_nature, only_a, only_b, (record.compared, "values_compared"), values)
+std::string to_json(const compare::Diff& diff) { return json::to_text(json::encode(diff)); }
 
-std::string to_json(const Diff& diff) { return json::to_text(json::encode(diff)); }
-
-} // namespace assay::report
+} // namespace assay::exchange

@@ -11,10 +11,10 @@
 
 #include <string>
 
-namespace assay::report {
+namespace assay::exchange {
 
 /// Schema assay.comparison/1.
-std::string to_json(const Comparison& comparison);
+std::string to_json(const compare::Comparison& comparison);
 /// One row for each series and side, in SI base units, one header row:
 ///   basis: library (library by library), question (best library of each side), not_compared
 ///   table family benchmark case library parameters metric unit higher_is_better
@@ -22,22 +22,22 @@ std::string to_json(const Comparison& comparison);
 ///   outcome ratio ratio_low ratio_high   against the first side; above 1 is better
 ///   p detectable paired notes
 /// What could not be compared has its name in `case`, its place in `side` and its reason in `notes`.
-std::string to_csv(const Comparison& comparison);
+std::string to_csv(const compare::Comparison& comparison);
 
-std::string to_json(const Diff& diff);
+std::string to_json(const compare::Diff& diff);
 
 /// Schema assay.verdict/1 (schema/verdict.json). The checks of a node that passes are there if it is the only one.
-std::string to_json(const Judgement& judgement, int exit_code);
+std::string to_json(const judge::Judgement& judgement, int exit_code);
 /// The same in parts, one check in memory at a time: of 10,000 nodes it has a third of a gigabyte.
-bool write_json(const Judgement& judgement, int exit_code, const Sink& sink);
+bool write_json(const judge::Judgement& judgement, int exit_code, const Sink& sink);
 /// One row for each check of every node.
-std::string to_csv(const Judgement& judgement);
+std::string to_csv(const judge::Judgement& judgement);
 /// The newest verdict on each check as gauges: assay_check_status (0 PASS, 1 WARN, 2 FAIL, 3 INCONCLUSIVE, 4 ERROR,
 /// 5 SKIP; with its cause), assay_check_value_UNIT, assay_check_bound_UNIT; and of each node assay_node_status,
 /// assay_node_required_checks, assay_node_run_checks, assay_node_run_time_seconds.
-std::string to_openmetrics(const Judgement& judgement);
+std::string to_openmetrics(const judge::Judgement& judgement);
 /// JUnit XML: a test suite for each node, a test case for each check; a failure's type is its cause. What is inconclusive
 /// is an error: CI systems take what is skipped for good.
-std::string to_junit(const Judgement& judgement);
+std::string to_junit(const judge::Judgement& judgement);
 
-} // namespace assay::report
+} // namespace assay::exchange

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace assay::report {
+namespace assay::exchange {
 namespace {
 
 using json::Value;
@@ -28,11 +28,11 @@ Value code(Code value) {
 /// Something of a judgement.
 template <class T>
 struct In {
-    const Judgement& judgement;
+    const judge::Judgement& judgement;
     const T& one;
 };
 
-Value limit_of(const In<Check>& check) {
+Value limit_of(const In<judge::Check>& check) {
     if (!check.one.limit) return nullptr;
     const auto& limit = check.judgement.limits.limits[*check.one.limit];
     return {
@@ -48,7 +48,7 @@ Value limit_of(const In<Check>& check) {
         {"author", text(limit.author)},
         {"expires", text(limit.expires)}};
 }
-Value waiver_of(const In<Check>& check) {
+Value waiver_of(const In<judge::Check>& check) {
     if (!check.one.waiver) return nullptr;
     const auto& found = check.judgement.limits.waivers[*check.one.waiver];
     return {{"owner", plain(found.owner)},
@@ -56,17 +56,18 @@ Value waiver_of(const In<Check>& check) {
             {"expires", plain(found.expires)},
             {"cause", code(check.one.waived)}};
 }
-Value case_of(const In<Check>& check) {
+Value case_of(const In<judge::Check>& check) {
     if (!check.one.series) return nullptr;
     const auto& series = check.judgement.collection.series[*check.one.series];
     return {{"benchmark", plain(series.benchmark)},
             {"version", series.version},
             {"place", plain(series.place)},
             {"library", plain(series.library)},
-            {"parameters", plain(joined(series.parameters))},
+            {"parameters", plain(store::joined(series.parameters))},
             {"metric", plain(series.metric)}};
 }
-ASSAY_FIELDS(In<Check>, (plain(record.one.id), "id"), (plain(record.one.part), "part"),
+ASSAY_FIELDS(In<judge::Check>, (document::plain(record.one.id), "id"),
+             (document::plain(record.one.part), "part"),
              (name_of(record.judgement, record.one), "name"), (record.one.outcome, "verdict"),
              (code(record.one.cause), "cause"), (code(meaning_of(record.one.cause).blame), "blame"),
              (code(severity_of(record.one.outcome, record.one.action)), "severity"),
@@ -85,7 +86,7 @@ ASSAY_FIELDS(In<Check>, (plain(record.one.id), "id"), (plain(record.one.part), "
              (waiver_of(record), "waiver"))
 
 /// All but its checks.
-Value node_of(const Judgement& judgement, const Node& node) {
+Value node_of(const judge::Judgement& judgement, const judge::Node& node) {
     const auto& collection = judgement.collection;
     const auto& machine = collection.machines[node.machine];
     Value runs = Value::array();
@@ -125,13 +126,14 @@ void write_members(const Value& object, json::Stream& out) {
     }
 }
 
-void write_node(const Judgement& judgement, const Node& node, json::Stream& out) {
+void write_node(const judge::Judgement& judgement, const judge::Node& node, json::Stream& out) {
     out.open_object();
     write_members(node_of(judgement, node), out);
-    if (node.outcome != Outcome::pass || judgement.nodes.size() == 1) {
+    if (node.outcome != judge::Outcome::pass || judgement.nodes.size() == 1) {
         out.key("checks");
         out.open_array();
-        for (const auto& check : node.checks) out.value(json::encode(In<Check>{judgement, check}));
+        for (const auto& check : node.checks)
+            out.value(json::encode(In<judge::Check>{judgement, check}));
         out.close();
     }
     out.close();
@@ -139,12 +141,12 @@ void write_node(const Judgement& judgement, const Node& node, json::Stream& out)
 
 } // namespace
 
-bool write_json(const Judgement& judgement, int exit_code, const Sink& sink) {
+bool write_json(const judge::Judgement& judgement, int exit_code, const Sink& sink) {
     const auto answer = answer_of(judgement);
     const auto counts = counts_of(judgement);
     Value counted = Value::object();
     for (std::size_t i = 0; i < counts.size(); ++i)
-        counted[std::string{to_string(static_cast<Outcome>(i))}] = counts.at(i);
+        counted[std::string{to_string(static_cast<judge::Outcome>(i))}] = counts.at(i);
     Value lines = {answer.verdict, answer.worst};
     for (const auto* line : {&answer.next, &answer.missing})
         if (!line->empty()) lines.push_back(*line);
@@ -173,7 +175,7 @@ bool write_json(const Judgement& judgement, int exit_code, const Sink& sink) {
     return out.finish();
 }
 
-std::string to_json(const Judgement& judgement, int exit_code) {
+std::string to_json(const judge::Judgement& judgement, int exit_code) {
     std::string text;
     write_json(judgement, exit_code, [&](std::string_view part) {
         text += part;
@@ -182,7 +184,7 @@ std::string to_json(const Judgement& judgement, int exit_code) {
     return text;
 }
 
-std::string to_csv(const Judgement& judgement) {
+std::string to_csv(const judge::Judgement& judgement) {
     std::string out{"node,machine,campaign,node_verdict,check,verdict,cause,blame,severity,action,"
                     "required,benchmark,place,library,parameters,metric,unit,value,low,high,bound,"
                     "direction,replicas,runs,p_pass,p_fail,replicas_to_decide,of_datasheet,"
@@ -190,7 +192,7 @@ std::string to_csv(const Judgement& judgement) {
     const auto code_of = [](std::string_view name) {
         return name == "none" ? std::string_view{} : name;
     };
-    static const Series none;
+    static const store::Series none;
     for (const auto& node : judgement.nodes) {
         const auto name = machine_name(judgement, node);
         const auto machine = plain(judgement.collection.machines[node.machine].id);
@@ -203,8 +205,8 @@ std::string to_csv(const Judgement& judgement) {
                        code_of(to_string(severity_of(check.outcome, check.action))),
                        code_of(to_string(check.action)), check.required ? "1" : "0",
                        plain(series.benchmark), plain(series.place), plain(series.library),
-                       plain(joined(series.parameters)), plain(series.metric), plain(check.unit),
-                       check.value, check.low, check.high, check.bound,
+                       plain(store::joined(series.parameters)), plain(series.metric),
+                       plain(check.unit), check.value, check.low, check.high, check.bound,
                        check.at_least ? "at_least" : "at_most", check.replicas, check.runs,
                        check.p_pass, check.p_fail, check.repeats, check.beside.of_datasheet,
                        check.beside.of_fleet, check.beside.of_contract, plain(check.detail));
@@ -214,4 +216,4 @@ std::string to_csv(const Judgement& judgement) {
     return out;
 }
 
-} // namespace assay::report
+} // namespace assay::exchange

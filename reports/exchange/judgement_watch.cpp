@@ -18,67 +18,68 @@
 #include <set>
 #include <string_view>
 
-namespace assay::report {
+namespace assay::exchange {
 namespace {
 
 using write::escape_html; // what XML needs, too
 
 /// "stream-triad on cuda:0, loop=triad [host]": the same in every language.
-std::string stable_name(const Judgement& judgement, const Check& check) {
+std::string stable_name(const judge::Judgement& judgement, const judge::Check& check) {
     auto name = plain(check.id, 200);
     if (!check.series) return name;
     const auto& series = judgement.collection.series[*check.series];
     return plain(fmt::format("{} on {}, {} {} [{}]", name, series.place, series.benchmark,
-                             joined(series.parameters), series.library),
+                             store::joined(series.parameters), series.library),
                  400);
 }
 
 /// Numbers that alerts compare: worse is not always more.
-int number_of(Outcome outcome) {
+int number_of(judge::Outcome outcome) {
     static constexpr std::array numbers{0, 5, 1, 3, 4, 2};
     return numbers.at(static_cast<std::size_t>(outcome));
 }
 
-std::string_view stage_name(Stage stage) {
-    static constexpr std::array<std::string_view, stages> names{"setup", "correctness", "telemetry",
-                                                                "speed"};
+std::string_view stage_name(judge::Stage stage) {
+    static constexpr std::array<std::string_view, judge::stages> names{"setup", "correctness",
+                                                                       "telemetry", "speed"};
     return names.at(static_cast<std::size_t>(stage));
 }
 
-void add_test(std::string& out, const Judgement& judgement, const std::string& node,
-              const Check& check) {
+void add_test(std::string& out, const judge::Judgement& judgement, const std::string& node,
+              const judge::Check& check) {
     auto end = std::back_inserter(out);
     fmt::format_to(end, "    <testcase classname=\"{}.{}\" name=\"{}\"", node,
                    stage_name(stage_of(check)), escape_html(stable_name(judgement, check)));
-    if (check.outcome == Outcome::pass) {
+    if (check.outcome == judge::Outcome::pass) {
         out += "/>\n";
         return;
     }
     const auto found = escape_html(finding_of(judgement, check));
     const auto said = escape_html(explained(judgement, check));
     switch (check.outcome) {
-    case Outcome::skip:
+    case judge::Outcome::skip:
         fmt::format_to(end, "><skipped message=\"{}\"/></testcase>\n", found);
         break;
-    case Outcome::warn:
+    case judge::Outcome::warn:
         fmt::format_to(end, "><system-out>WARN: {}. {}</system-out></testcase>\n", found, said);
         break;
     default:
-        const auto* const kind = check.outcome == Outcome::fail ? "failure" : "error";
+        const auto* const kind = check.outcome == judge::Outcome::fail ? "failure" : "error";
         fmt::format_to(end, "><{0} type=\"{1}\" message=\"{2}\">{3}</{0}></testcase>\n", kind,
                        to_string(check.cause), found, said);
     }
 }
 
-std::size_t count_of(const Node& node, std::initializer_list<Outcome> outcomes) {
-    return static_cast<std::size_t>(std::ranges::count_if(node.checks, [&](const Check& check) {
-        return std::ranges::find(outcomes, check.outcome) != outcomes.end();
-    }));
+std::size_t count_of(const judge::Node& node, std::initializer_list<judge::Outcome> outcomes) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(node.checks, [&](const judge::Check& check) {
+            return std::ranges::find(outcomes, check.outcome) != outcomes.end();
+        }));
 }
 
 } // namespace
 
-std::string to_junit(const Judgement& judgement) {
+std::string to_junit(const judge::Judgement& judgement) {
     std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"assay\">\n";
     auto end = std::back_inserter(out);
     for (const auto& node : judgement.nodes) {
@@ -90,9 +91,9 @@ std::string to_junit(const Judgement& judgement) {
         fmt::format_to(
             end,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
-            name, node.checks.size(), count_of(node, {Outcome::fail}),
-            count_of(node, {Outcome::error, Outcome::inconclusive}),
-            count_of(node, {Outcome::skip}));
+            name, node.checks.size(), count_of(node, {judge::Outcome::fail}),
+            count_of(node, {judge::Outcome::error, judge::Outcome::inconclusive}),
+            count_of(node, {judge::Outcome::skip}));
         if (!node.runs.empty())
             if (const auto& at = collection.runs[node.runs.back()].started; !at.empty())
                 fmt::format_to(end, " timestamp=\"{}\"", escape_html(plain(at, 40)));
@@ -116,7 +117,7 @@ std::string to_junit(const Judgement& judgement) {
     return out + "</testsuites>\n";
 }
 
-std::string to_openmetrics(const Judgement& judgement) {
+std::string to_openmetrics(const judge::Judgement& judgement) {
     Gauges gauges;
     std::set<std::string> known; // a sample for each set of labels; the worst check comes first
     for (const auto& node : judgement.nodes) {
@@ -141,12 +142,12 @@ std::string to_openmetrics(const Judgement& judgement) {
                 labels.emplace_back("benchmark", plain(series.benchmark));
                 labels.emplace_back("device", plain(series.place));
                 labels.emplace_back("library", plain(series.library));
-                labels.emplace_back("parameters", plain(joined(series.parameters)));
+                labels.emplace_back("parameters", plain(store::joined(series.parameters)));
             }
             const auto what = fmt::format("{},{}", who, Gauges::labels(labels));
             if (!known.insert(what).second) continue;
             const auto cause =
-                check.cause == Cause::none
+                check.cause == judge::Cause::none
                     ? what
                     : fmt::format("{},cause=\"{}\",severity=\"{}\"", what, to_string(check.cause),
                                   to_string(severity_of(check.outcome, check.action)));
@@ -162,4 +163,4 @@ std::string to_openmetrics(const Judgement& judgement) {
     return gauges.text();
 }
 
-} // namespace assay::report
+} // namespace assay::exchange

@@ -24,7 +24,7 @@
 #include <variant>
 #include <vector>
 
-namespace assay::report {
+namespace assay::exchange {
 namespace {
 
 using write::CsvLine;
@@ -37,7 +37,7 @@ struct CaseTexts {
 /// A row before it is formatted. `metric` may be made for it: of a matrix, or of a case without a value.
 struct LongRow {
     const record::Run& run;
-    const FoundFile& file;
+    const store::FoundFile& file;
     const record::Case& c;
     const CaseTexts& texts;
     const record::Metric& metric;
@@ -141,13 +141,13 @@ void each_column(const LongRow& r, const Visit& visit) {
     show("cells", word, "of a matrix: lowest, median, highest of its cells; empty otherwise",
          r.cells);
     show("bound_share", numeric, "share of the roofline bound that the primary metric reaches",
-         r.is_primary && metric.value ? number(ceiling_share(c)) : LongCell{});
+         r.is_primary && metric.value ? number(document::ceiling_share(c)) : LongCell{});
 }
 
 std::string in_json(const record::NamedList& list) { return json::to_line(record::to_json(list)); }
 
 /// Folders above may name people and projects.
-std::filesystem::path place_below_input(const FoundFile& file) {
+std::filesystem::path place_below_input(const store::FoundFile& file) {
     return file.within.empty() ? file.path.parent_path().filename() / file.path.filename()
                                : std::filesystem::path{file.within};
 }
@@ -155,11 +155,11 @@ std::filesystem::path place_below_input(const FoundFile& file) {
 CaseTexts texts_of(const record::Run& run, const record::Case& c, std::string_view tags,
                    std::string_view file) {
     const auto* device = record::find_device(run.machine, c.place);
-    return {.parameters = joined(c.parameters),
-            .settings = joined(c.settings),
+    return {.parameters = store::joined(c.parameters),
+            .settings = store::joined(c.settings),
             .parameters_json = in_json(c.parameters),
             .settings_json = in_json(c.settings),
-            .conditions = joined(record::conditions(c, run.machine)),
+            .conditions = store::joined(record::conditions(c, run.machine)),
             .device = record::words_of(c.place),
             .tags = std::string{tags},
             .device_model = device == nullptr ? "" : std::string_view{device->name},
@@ -296,7 +296,7 @@ std::string table_header(TableFormat format) {
     return out;
 }
 
-std::string table_rows(const record::Run& run, const FoundFile& file, TableFormat format) {
+std::string table_rows(const record::Run& run, const store::FoundFile& file, TableFormat format) {
     std::string out;
     const auto tags = in_json(run.tags);
     const auto name = plain(place_below_input(file).string());
@@ -309,7 +309,7 @@ std::string table_rows(const record::Run& run, const FoundFile& file, TableForma
             const LongRow row{run, file, c, texts, metric, is_primary, cells};
             format == TableFormat::csv ? add_csv(out, row) : add_ndjson(out, row);
         };
-        if (headline(c) == nullptr) {
+        if (document::headline(c) == nullptr) {
             add(missing(c), true);
             continue;
         }
@@ -320,13 +320,14 @@ std::string table_rows(const record::Run& run, const FoundFile& file, TableForma
     return out;
 }
 
-bool write_table(const FoundFiles& files, TableFormat format, const Sink& sink, EachRun& read) {
+bool write_table(const store::FoundFiles& files, TableFormat format, const Sink& sink,
+                 store::EachRun& read) {
     bool written = true;
     std::string header = table_header(format);
-    read = each_run(files, [&](const record::Run& run, const FoundFile& file) {
+    read = each_run(files, [&](const record::Run& run, const store::FoundFile& file) {
         return written = sink(std::exchange(header, "") + table_rows(run, file, format));
     });
     return written;
 }
 
-} // namespace assay::report
+} // namespace assay::exchange

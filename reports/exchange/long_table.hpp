@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::report {
+namespace assay::exchange {
 
 enum class ColumnType : std::uint8_t { text, number, boolean, object };
 /// The one list of columns makes header, rows, documentation and schema. Names stay, and new ones come last: people
@@ -38,10 +38,11 @@ json::Value columns_schema();
 
 enum class TableFormat : std::uint8_t { csv, ndjson };
 /// Writes the table in parts of whole lines; `read` says which runs it has.
-bool write_table(const FoundFiles& files, TableFormat format, const Sink& sink, EachRun& read);
+bool write_table(const store::FoundFiles& files, TableFormat format, const Sink& sink,
+                 store::EachRun& read);
 /// The rows of one run, without a header.
-std::string table_rows(const record::Run& run, const FoundFile& file, TableFormat format);
+std::string table_rows(const record::Run& run, const store::FoundFile& file, TableFormat format);
 /// The header line of CSV; empty for NDJSON.
 std::string table_header(TableFormat format);
 
-} // namespace assay::report
+} // namespace assay::exchange

@@ -15,7 +15,9 @@
 #include <cmath>
 #include <iterator>
 
-namespace assay::report {
+namespace assay::exchange {
+
+using namespace document;
 namespace {
 
 /// Lower case letters and digits, with one _ between them.
@@ -72,8 +74,8 @@ std::string labels_of(const record::Run& run, const record::Case& c) {
                            {"version", std::to_string(c.version)},
                            {"device", record::words_of(c.place)},
                            {"library", c.library},
-                           {"parameters", joined(c.parameters)},
-                           {"conditions", joined(record::conditions(c, run.machine))}});
+                           {"parameters", store::joined(c.parameters)},
+                           {"conditions", store::joined(record::conditions(c, run.machine))}});
 }
 
 struct Sample {
@@ -181,10 +183,10 @@ std::string openmetrics_unit(std::string_view unit) {
     return out;
 }
 
-std::string to_openmetrics(const FoundFiles& files, const OpenMetricsOptions& options,
-                           EachRun& read) {
+std::string to_openmetrics(const store::FoundFiles& files, const OpenMetricsOptions& options,
+                           store::EachRun& read) {
     std::map<std::string, Newest> series; // by labels
-    read = each_run(files, [&](const record::Run& run, const FoundFile&) {
+    read = each_run(files, [&](const record::Run& run, const store::FoundFile&) {
         for (const auto& c : run.cases) {
             auto& newest = series[labels_of(run, c)];
             auto mine = Samples{run, c}.take();
@@ -201,4 +203,4 @@ std::string to_openmetrics(const FoundFiles& files, const OpenMetricsOptions& op
     return gauges.text();
 }
 
-} // namespace assay::report
+} // namespace assay::exchange

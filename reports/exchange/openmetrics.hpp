@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::exchange {
 
 /// Gauges in OpenMetrics text: samples of one name together, names in order.
 class Gauges {
@@ -44,10 +44,10 @@ struct OpenMetricsOptions {
     bool timestamps =
         false; ///< of the runs, at each sample; node_exporter's textfile collector refuses them
 };
-std::string to_openmetrics(const FoundFiles& files, const OpenMetricsOptions& options,
-                           EachRun& read);
+std::string to_openmetrics(const store::FoundFiles& files, const OpenMetricsOptions& options,
+                           store::EachRun& read);
 
 /// "bytes_per_second" of "B/s", "" of "1".
 std::string openmetrics_unit(std::string_view unit);
 
-} // namespace assay::report
+} // namespace assay::exchange

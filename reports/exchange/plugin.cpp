@@ -12,7 +12,7 @@
 #include <cmath>
 #include <set>
 
-namespace assay::report {
+namespace assay::exchange {
 namespace {
 
 constexpr std::array styles{"assay", "nagios", "npd"};
@@ -32,12 +32,12 @@ std::string without(std::string text, std::string_view signs) {
 }
 
 /// 'label'=value[unit];warn;crit: of one node its values with their bars, of many the counts.
-std::string perfdata(const Judgement& judgement) {
+std::string perfdata(const judge::Judgement& judgement) {
     std::string out;
     if (judgement.nodes.size() != 1) {
         const auto counts = counts_of(judgement);
         for (std::size_t i = 0; i < counts.size(); ++i)
-            out += fmt::format(" '{}'={}", to_string(static_cast<Outcome>(i)), counts.at(i));
+            out += fmt::format(" '{}'={}", to_string(static_cast<judge::Outcome>(i)), counts.at(i));
         return out;
     }
     std::set<std::string> labels;
@@ -54,17 +54,20 @@ std::string perfdata(const Judgement& judgement) {
     return out;
 }
 
-std::string nagios(const Judgement& judgement) {
+std::string nagios(const judge::Judgement& judgement) {
     const auto answer = answer_of(judgement);
     const auto code = exit_code_of(judgement.outcome, ExitStyle::nagios);
     auto out = fmt::format(
         "ASSAY {} - {} |{}\n", state_of(code),
-        without(plain(sentences({as_sentence(answer.verdict), answer.worst}), longest_line), "|"),
+        without(plain(document::sentences({document::as_sentence(answer.verdict), answer.worst}),
+                      longest_line),
+                "|"),
         perfdata(judgement));
     std::size_t shown = 0;
     for (const auto& node : judgement.nodes)
         for (const auto& check : node.checks) {
-            if (check.outcome == Outcome::pass || check.outcome == Outcome::skip) continue;
+            if (check.outcome == judge::Outcome::pass || check.outcome == judge::Outcome::skip)
+                continue;
             if (++shown > most) return out;
             out += without(fmt::format("{}: {}: {}\n", outcome_in_words(check.outcome),
                                        machine_name(judgement, node), finding_of(judgement, check)),
@@ -81,13 +84,13 @@ std::string message(std::string_view text) {
     return out + "\n";
 }
 
-std::string npd(const Judgement& judgement) {
+std::string npd(const judge::Judgement& judgement) {
     const auto answer = answer_of(judgement);
     const auto* const worst = judgement.nodes.empty() ? nullptr : worst_of(judgement.nodes.front());
     if (worst == nullptr || exit_code_of(judgement.outcome, ExitStyle::npd) == 0)
         return message(answer.verdict);
     const auto blame = meaning_of(worst->cause).blame;
-    const auto mark = blame == Blame::node || blame == Blame::user
+    const auto mark = blame == judge::Blame::node || blame == judge::Blame::user
                           ? fmt::format("[{}] ", to_string(blame))
                           : std::string{};
     return message(
@@ -102,14 +105,14 @@ std::optional<ExitStyle> exit_style_from(std::string_view name) {
     return static_cast<ExitStyle>(found - styles.begin());
 }
 
-int exit_code_of(Outcome outcome, ExitStyle style) {
+int exit_code_of(judge::Outcome outcome, ExitStyle style) {
     // PASS, SKIP, WARN, INCONCLUSIVE, ERROR, FAIL
     static constexpr std::array<std::array<int, 6>, styles.size()> codes{
         {{0, 3, 0, 3, 4, 1}, {0, 3, 1, 3, 3, 2}, {0, 2, 0, 2, 2, 1}}};
     return codes.at(static_cast<std::size_t>(style)).at(static_cast<std::size_t>(outcome));
 }
 
-std::string plugin_output(const Judgement& judgement, ExitStyle style) {
+std::string plugin_output(const judge::Judgement& judgement, ExitStyle style) {
     return style == ExitStyle::npd ? npd(judgement) : nagios(judgement);
 }
 std::string plugin_output(const Error& error, ExitStyle style) {
@@ -117,4 +120,4 @@ std::string plugin_output(const Error& error, ExitStyle style) {
     return fmt::format("ASSAY UNKNOWN - {}\n", without(plain(error.message, longest_line), "|"));
 }
 
-} // namespace assay::report
+} // namespace assay::exchange

@@ -9,13 +9,15 @@
 #include <optional>
 #include <string_view>
 
-namespace assay::stats {
+namespace assay::decide {
 
-ASSAY_FIELDS(FleetRule, screen, accuse, retests, (report::retest_runs, "runs"))
+ASSAY_FIELDS(FleetRule, screen, accuse, retests, (fleet::retest_runs, "runs"))
 
-} // namespace assay::stats
+} // namespace assay::decide
 
-namespace assay::report {
+namespace assay::fleet {
+
+using namespace document;
 namespace {
 
 std::vector<std::string> plain_texts(const std::vector<std::string>& texts) {
@@ -151,4 +153,4 @@ std::string to_csv(const Fleet& fleet) {
     return out;
 }
 
-} // namespace assay::report
+} // namespace assay::fleet

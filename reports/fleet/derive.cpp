@@ -17,14 +17,14 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::fleet {
 namespace {
 
 using stats::VarianceEstimate;
 
 struct TestItem {
     std::string group;
-    Series series; ///< its place without an index
+    store::Series series; ///< its place without an index
     std::string name;
     std::vector<NodeValue> values;
 };
@@ -40,7 +40,7 @@ std::optional<double> deviation(const VarianceEstimate& part) {
 
 class Deriving {
 public:
-    Deriving(const Collection& collection, const DeriveOptions& options)
+    Deriving(const store::Collection& collection, const DeriveOptions& options)
         : all_{collection}, options_{options}, now_{options.now ? *options.now : seconds_now()} {}
 
     Result<Derivation> take() {
@@ -84,10 +84,11 @@ public:
 
 private:
     /// The type of the hardware; "" where the run does not say.
-    std::string group_of(const Observation& seen, const Series& series, const Key* key) const {
+    std::string group_of(const store::Observation& seen, const store::Series& series,
+                         const store::Key* key) const {
         const auto& machine = all_.machines[all_.runs[seen.run].machine];
         if (key == nullptr) {
-            const auto* device = device_of(machine, series);
+            const auto* device = judge::device_of(machine, series);
             return device == nullptr ? std::string{} : plain(device->name);
         }
         const auto& text = key->texts[key->of(seen)];
@@ -95,7 +96,7 @@ private:
     }
 
     Result<void> sort() {
-        std::optional<Key> key;
+        std::optional<store::Key> key;
         if (options_.by != "device") {
             ASSAY_TRY(key, make_key(all_, options_.by));
         }
@@ -172,24 +173,24 @@ private:
                           std::size_t tests) const {
         const auto& series = level.item->series;
         DerivedLimit derived{.group = level.item->group,
-                             .what = case_name(series.benchmark, series.parameters),
+                             .what = document::case_name(series.benchmark, series.parameters),
                              .left_out = level.fleet.left_out,
-                             .bounds = stats::fleet_bounds(variance, level.noise, level.nodes,
-                                                           tests, options_.rule)};
-        if (const auto rank = stats::rank_without_distribution(
+                             .bounds = decide::fleet_bounds(variance, level.noise, level.nodes,
+                                                            tests, options_.rule)};
+        if (const auto rank = decide::rank_without_distribution(
                 level.kept.size(), options_.rule.accuse / static_cast<double>(tests))) {
             derived.bounds.accuse = level.fleet.center - level.kept[*rank - 1];
             derived.without_distribution = true;
         }
-        derived.slowdown = stats::fleet_slowdown(derived.bounds, level.nodes, options_.rule);
-        const stats::AcceptanceNoise noise{
+        derived.slowdown = decide::fleet_slowdown(derived.bounds, level.nodes, options_.rule);
+        const decide::AcceptanceNoise noise{
             .replica = {.variance = known(level.parts[0]),
                         .degrees = std::max(1.0, level.parts[0].degrees)},
             .run = {.variance = known(level.parts[1]) + known(level.parts[2]),
                     .degrees = std::max(1.0, level.parts[1].degrees)}};
         for (std::size_t i = 0; i < derived.by_replicas.size(); ++i) {
-            const double below = stats::decided_distance(
-                noise, stats::fail_looks[i], options_.rule.accuse / static_cast<double>(tests),
+            const double below = decide::decided_distance(
+                noise, decide::fail_looks[i], options_.rule.accuse / static_cast<double>(tests),
                 options_.rule.power);
             derived.by_replicas[i] = -std::expm1(std::log1p(-below) - derived.bounds.accuse);
         }
@@ -197,18 +198,18 @@ private:
         return derived;
     }
 
-    Limit written(const Level& level, const DerivedLimit& derived, const VarianceEstimate& variance,
-                  std::size_t tests) const {
+    judge::Limit written(const Level& level, const DerivedLimit& derived,
+                         const VarianceEstimate& variance, std::size_t tests) const {
         const auto& series = level.item->series;
         const double sign = series.higher_is_better ? 1 : -1;
         const auto rounded = [](double value) { // to six digits, as people write them
             const double step = std::pow(10, std::floor(std::log10(value)) - 5);
             return std::round(value / step) * step;
         };
-        Limit limit;
+        judge::Limit limit;
         limit.id = fmt::format("{}: {}", derived.group, plain(level.item->name));
         limit.title = derived.what;
-        limit.kind = LimitKind::fleet;
+        limit.kind = judge::LimitKind::fleet;
         limit.machine[options_.by] = derived.group;
         limit.cases["benchmark"] = series.benchmark;
         if (!series.library.empty()) limit.cases["library"] = series.library;
@@ -221,15 +222,15 @@ private:
         limit.center = rounded(std::exp(sign * level.fleet.center));
         const double bound = rounded(std::exp(sign * (level.fleet.center - derived.bounds.accuse)));
         (series.higher_is_better ? limit.at_least : limit.at_most) = bound;
-        limit.action = Action::retest;
+        limit.action = judge::Action::retest;
         limit.source = fmt::format("{} runs of {} nodes", level.runs, level.nodes);
         if (derived.without_distribution) limit.source += ", without a distribution";
         if (options_.by != "instance") limit.measured_on = derived.group;
         limit.samples = level.nodes;
-        Components spread{.replica = deviation(level.parts[0]),
-                          .run = deviation(level.parts[1]),
-                          .day = deviation(level.parts[2]),
-                          .device = deviation(level.parts[3])};
+        judge::Components spread{.replica = deviation(level.parts[0]),
+                                 .run = deviation(level.parts[1]),
+                                 .day = deviation(level.parts[2]),
+                                 .device = deviation(level.parts[3])};
         const double node = variance.variance - level.noise - known(level.parts[3]);
         if (node > 0) spread.node = std::sqrt(node);
         double degrees = level.parts[0].degrees;
@@ -238,13 +239,14 @@ private:
                 std::min(degrees > 0 ? degrees : level.parts[1].degrees, level.parts[1].degrees);
         spread.degrees = std::max(1.0, degrees);
         limit.spread = spread;
-        limit.errors = ErrorRates{.false_reject = options_.rule.accuse / static_cast<double>(tests),
-                                  .false_accept = 1 - options_.rule.power,
-                                  .slowdown = derived.slowdown};
+        limit.errors =
+            judge::ErrorRates{.false_reject = options_.rule.accuse / static_cast<double>(tests),
+                              .false_accept = 1 - options_.rule.power,
+                              .slowdown = derived.slowdown};
         return limit;
     }
 
-    const Collection& all_;
+    const store::Collection& all_;
     const DeriveOptions& options_;
     double now_;
     std::map<std::pair<std::string, std::string>, TestItem> items_;
@@ -255,8 +257,8 @@ private:
 
 } // namespace
 
-Result<Derivation> derive(const Collection& collection, const DeriveOptions& options) {
+Result<Derivation> derive(const store::Collection& collection, const DeriveOptions& options) {
     return Deriving{collection, options}.take();
 }
 
-} // namespace assay::report
+} // namespace assay::fleet

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::fleet {
 
 struct DeriveOptions {
     std::string by = "instance"; ///< what makes a type: instance, cpu, device
@@ -33,37 +33,37 @@ struct DeriveOptions {
     std::string author;
     double valid_days = 180;
     std::optional<double> now; ///< seconds since 1970; the clock's otherwise
-    stats::FleetRule rule;
+    decide::FleetRule rule;
 };
 
 struct DerivedLimit {
-    Limit limit;
+    judge::Limit limit;
     std::string group; ///< "c7a.large"
     std::string what;  ///< "GEMM fp64, size 1024"
     std::size_t left_out = 0;
     bool without_distribution = false;
-    stats::FleetBounds bounds;
+    decide::FleetBounds bounds;
     double slowdown = 0; ///< found by screening and retests with the rule's power
     /// The smallest slowdown of a usual node that fails after so many replicas of one run, with the same power.
-    std::array<double, stats::fail_looks.size()> by_replicas{};
+    std::array<double, decide::fail_looks.size()> by_replicas{};
 };
 
 struct Derivation {
-    LimitsFile file;
+    judge::LimitsFile file;
     std::vector<DerivedLimit> limits;
-    stats::FleetRule rule;
+    decide::FleetRule rule;
     std::size_t nodes = 0; ///< that took part
     std::size_t runs = 0;
     std::size_t items = 0;    ///< of the type that has most
     std::size_t too_few = 0;  ///< test items of fewer nodes than fewest_nodes
     std::size_t not_ours = 0; ///< with a metric of another tool
-    std::vector<Problem> problems;
+    std::vector<store::Problem> problems;
 };
 
 /// Fails where no type has enough nodes, and says how many are missing.
-Result<Derivation> derive(const Collection& collection, const DeriveOptions& options);
+Result<Derivation> derive(const store::Collection& collection, const DeriveOptions& options);
 
 document::Document make_document(const Derivation& derivation);
 std::string to_json(const Derivation& derivation);
 
-} // namespace assay::report
+} // namespace assay::fleet

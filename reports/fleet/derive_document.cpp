@@ -14,7 +14,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::fleet {
 namespace {
 
 using namespace document;
@@ -36,7 +36,9 @@ Cell share(double value) {
     return {.text = human_percent(value), .number = value, .unit = unit_share};
 }
 
-double bound_of(const Limit& limit) { return limit.at_least ? *limit.at_least : *limit.at_most; }
+double bound_of(const judge::Limit& limit) {
+    return limit.at_least ? *limit.at_least : *limit.at_most;
+}
 
 Table bounds_of(const Derivation& derivation) {
     Table table{.columns = {{.title = say<text::limits::test_item>()},
@@ -71,7 +73,7 @@ Table found_of(const Derivation& derivation) {
     Table table{.columns = {{.title = say<text::limits::test_item>()},
                             {.title = say<text::limits::found_by_retests>(), .numeric = true}},
                 .sheet = say<text::limits::found_title>()};
-    for (const auto replicas : stats::fail_looks)
+    for (const auto replicas : decide::fail_looks)
         table.columns.push_back(
             {.title = say<text::limits::found_after>(replicas), .numeric = true, .rank = 1});
     for (const auto& derived : derivation.limits) {
@@ -95,10 +97,10 @@ Chart repeats_of(const Derivation& derivation) {
     const std::set<std::size_t> shown{0, items.size() / 2, items.size() - 1};
     for (const auto which : items.empty() ? std::set<std::size_t>{} : shown) {
         Curve curve{.label = items[which]->what};
-        for (std::size_t i = 0; i < stats::fail_looks.size(); ++i) {
+        for (std::size_t i = 0; i < decide::fail_looks.size(); ++i) {
             const double slowdown = items[which]->by_replicas.at(i);
             if (!std::isfinite(slowdown)) continue;
-            const auto replicas = stats::fail_looks.at(i);
+            const auto replicas = decide::fail_looks.at(i);
             curve.points.push_back({.x = static_cast<double>(replicas),
                                     .x_text = std::to_string(replicas),
                                     .y = 100 * slowdown,
@@ -113,7 +115,7 @@ Chart repeats_of(const Derivation& derivation) {
 double passes_when_all_slow(const Derivation& derivation) {
     double passes = 1;
     for (const auto& derived : derivation.limits)
-        passes *= stats::fleet_false_accept(derived.bounds, slowdown_asked);
+        passes *= decide::fleet_false_accept(derived.bounds, slowdown_asked);
     return passes;
 }
 
@@ -124,7 +126,7 @@ double refused_from(std::size_t allowed, std::size_t nodes) {
     constexpr int steps = 50; // halved to the last digit
     for (int i = 0; i < steps; ++i) {
         const double middle = (low + high) / 2;
-        (stats::probability_of_at_most(allowed, nodes, middle) > 1 - buyer_power ? low : high) =
+        (decide::probability_of_at_most(allowed, nodes, middle) > 1 - buyer_power ? low : high) =
             middle;
     }
     return high;
@@ -141,11 +143,11 @@ ASSAY_FIELDS(Delivery, nodes, allowed, (record.vendor, "vendor_risk"),
 std::vector<Delivery> deliveries_of(const Derivation& derivation) {
     std::vector<Delivery> all;
     for (const auto nodes : std::set<std::size_t>{derivation.nodes, 10, 100, 1000}) {
-        const auto allowed = stats::allowed_failures(nodes, derivation.rule.accuse, vendor_risk);
+        const auto allowed = decide::allowed_failures(nodes, derivation.rule.accuse, vendor_risk);
         all.push_back(
             {.nodes = nodes,
              .allowed = allowed,
-             .vendor = 1 - stats::probability_of_at_most(allowed, nodes, derivation.rule.accuse),
+             .vendor = 1 - decide::probability_of_at_most(allowed, nodes, derivation.rule.accuse),
              .refused = refused_from(allowed, nodes)});
     }
     return all;
@@ -165,13 +167,13 @@ Table plan_of(const Derivation& derivation) {
 
 struct Soak {
     double ratio;
-    stats::ReliabilityPlan plan;
+    decide::ReliabilityPlan plan;
 };
 ASSAY_FIELDS(Soak, ratio, (record.plan.allowed, "allowed"), (record.plan.length, "length"))
 std::vector<Soak> soaks() {
     std::vector<Soak> all;
     for (const double ratio : ratios)
-        if (const auto plan = stats::reliability_plan(ratio, soak_risk, soak_risk))
+        if (const auto plan = decide::reliability_plan(ratio, soak_risk, soak_risk))
             all.push_back({ratio, *plan});
     return all;
 }
@@ -199,7 +201,7 @@ ASSAY_FIELDS(Look, replicas, slowdown)
 std::vector<Look> looks_of(const DerivedLimit& derived) {
     std::vector<Look> looks;
     for (std::size_t i = 0; i < derived.by_replicas.size(); ++i)
-        looks.push_back({stats::fail_looks.at(i), derived.by_replicas.at(i)});
+        looks.push_back({decide::fail_looks.at(i), derived.by_replicas.at(i)});
     return looks;
 }
 
@@ -212,7 +214,7 @@ struct Found {
 Found found_at(const Derivation& derivation) {
     Found found;
     for (const auto& derived : derivation.limits) {
-        const double passes = stats::fleet_false_accept(derived.bounds, slowdown_asked);
+        const double passes = decide::fleet_false_accept(derived.bounds, slowdown_asked);
         if (passes <= 1 - derivation.rule.power) ++found.items;
         if (passes < found.worst) continue;
         found.worst = passes;
@@ -241,7 +243,7 @@ std::vector<std::string> remarks_of(const Derivation& derivation) {
         lines.push_back(say_count<text::limits::problems>(derivation.problems.size()));
     if (free > 0) lines.push_back(say_count<text::limits::no_distribution>(free));
     if (free < derivation.limits.size())
-        lines.push_back(say<text::limits::distribution>(stats::nodes_without_distribution(
+        lines.push_back(say<text::limits::distribution>(decide::nodes_without_distribution(
             derivation.rule.accuse / static_cast<double>(derivation.items))));
     return lines;
 }
@@ -280,7 +282,7 @@ Document make_document(const Derivation& derivation) {
 
 ASSAY_FIELDS(DerivedLimit, (record.limit.id, "limit"), group, left_out, without_distribution,
              slowdown, (looks_of(record), "by_replicas"),
-             (stats::fleet_false_accept(record.bounds, slowdown_asked),
+             (decide::fleet_false_accept(record.bounds, slowdown_asked),
               "false_accept_at_5_percent"))
 ASSAY_FIELDS(Derivation, nodes, runs, items, (record.rule.accuse, "false_reject"),
              (record.rule.power, "power"),
@@ -292,4 +294,4 @@ std::string to_json(const Derivation& derivation) {
     return json::to_text(json::encode(derivation));
 }
 
-} // namespace assay::report
+} // namespace assay::fleet

@@ -16,7 +16,7 @@
 #include <map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::fleet {
 namespace {
 
 using namespace document;
@@ -281,7 +281,7 @@ private:
                             .unit = item.series.unit},
                            std::move(spread),
                            ratio(item.p05),
-                           share(stats::fleet_slowdown(item.bounds, item.nodes, fleet_.rule))},
+                           share(decide::fleet_slowdown(item.bounds, item.nodes, fleet_.rule))},
                  .group = fleet_.types[item.type].name,
                  .tags = {.family = family_of(item.series.benchmark)}});
         }
@@ -301,4 +301,4 @@ private:
 
 Document make_document(const Fleet& fleet) { return Builder{fleet}.build(); }
 
-} // namespace assay::report
+} // namespace assay::fleet

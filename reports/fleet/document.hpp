@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::fleet {
 
 document::Document make_document(const Fleet& fleet);
 
@@ -43,4 +43,4 @@ std::string fix_of(const FleetFault& fault);
 /// "17 of 23 cases"
 std::string progress_in_words(const Unfinished& run);
 
-} // namespace assay::report
+} // namespace assay::fleet

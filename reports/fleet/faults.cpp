@@ -22,7 +22,7 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::report {
+namespace assay::fleet {
 namespace {
 
 /// Clocks that nobody keeps together differ by less; runs are told apart by seconds.
@@ -138,12 +138,13 @@ private:
 
     /// Parts that go back to what they were: exchanged twice, or two machines.
     void find_identities() {
-        for (const auto& [machine, own] : runs_by_machine([](const RunInfo&) { return true; })) {
+        for (const auto& [machine, own] :
+             runs_by_machine([](const store::RunInfo&) { return true; })) {
             std::set<std::string> nodes;
             std::set<std::string> parts;
             for (std::size_t k = 1; k < own.size(); ++k) {
                 // A repair is said by its tag.
-                if (!record::text(all_.runs[own[k]].tags, repair_tag).empty()) continue;
+                if (!record::text(all_.runs[own[k]].tags, judge::repair_tag).empty()) continue;
                 const auto changed =
                     record::changed_parts(machine_of(own[k - 1]), machine_of(own[k]));
                 if (changed.empty()) continue;
@@ -160,7 +161,7 @@ private:
 
     void find_overlaps() {
         for (const auto& [machine, own] :
-             runs_by_machine([](const RunInfo& run) { return !run.ended.empty(); })) {
+             runs_by_machine([](const store::RunInfo& run) { return !run.ended.empty(); })) {
             std::set<std::string> nodes;
             std::vector<std::string> files;
             for (std::size_t k = 1; k < own.size(); ++k) {
@@ -219,7 +220,8 @@ private:
                     values[{node.type, fact}][value].insert(node.name);
         for (const auto& [of, nodes] : values)
             add_unlike(FaultCode::mixed_software, nodes,
-                       std::string{find_text("fact", of.second).value_or(of.second)} + ": ");
+                       std::string{document::find_text("fact", of.second).value_or(of.second)} +
+                           ": ");
     }
     void add_unlike(FaultCode code, const std::map<std::string, std::set<std::string>>& nodes,
                     const std::string& of = "") {
@@ -296,23 +298,24 @@ private:
                 {problem.where, plain(problem.reason, 300)});
         }
     }
-    static std::optional<FaultCode> code_of(ProblemCode code, const std::filesystem::path& path) {
+    static std::optional<FaultCode> code_of(store::ProblemCode code,
+                                            const std::filesystem::path& path) {
         switch (code) {
-        case ProblemCode::unreadable:
+        case store::ProblemCode::unreadable:
             return is_cut_off(path) ? FaultCode::half_copied : FaultCode::unreadable;
-        case ProblemCode::stale:
+        case store::ProblemCode::stale:
             return FaultCode::changed;
-        case ProblemCode::future:
+        case store::ProblemCode::future:
             return FaultCode::clock_ahead;
-        case ProblemCode::not_set:
+        case store::ProblemCode::not_set:
             return FaultCode::clock_not_set;
-        case ProblemCode::backwards:
+        case store::ProblemCode::backwards:
             return FaultCode::clock_went_back;
-        case ProblemCode::copy:
+        case store::ProblemCode::copy:
             return FaultCode::reported_twice;
-        case ProblemCode::same_run:
+        case store::ProblemCode::same_run:
             return FaultCode::same_run_elsewhere;
-        case ProblemCode::other:
+        case store::ProblemCode::other:
             break;
         }
         return {};
@@ -330,7 +333,7 @@ private:
     }
 
     Fleet& fleet_;
-    const Collection& all_;
+    const store::Collection& all_;
     const NodeNames& names_;
     const std::vector<std::uint32_t>& node_of_run_;
     double now_;
@@ -345,4 +348,4 @@ void find_faults(Fleet& fleet, const NodeNames& names,
     Finder{fleet, names, node_of_run, now}.find();
 }
 
-} // namespace assay::report
+} // namespace assay::fleet

@@ -25,7 +25,9 @@
 #include <utility>
 #include <variant>
 
-namespace assay::report {
+namespace assay::fleet {
+
+using namespace document;
 namespace {
 
 // --- links ---------------------------------------------------------------------------------------
@@ -91,15 +93,15 @@ private:
 /// None where nothing is slow.
 SlowPairs slow_of(const record::Case& c, const record::Table& table) {
     SlowPairs pairs;
-    if (is_list_of_pairs(table)) {
-        auto slow = slow_in_fabric(c, table);
+    if (report::is_list_of_pairs(table)) {
+        auto slow = report::slow_in_fabric(c, table);
         pairs = {.what = {},
                  .nodes = std::move(slow.nodes),
                  .groups = std::move(slow.groups),
                  .says = std::move(slow.says)};
     } else {
-        pairs.nodes = slow_nodes(c, table);
-        pairs.says = slow_pairs(c, table);
+        pairs.nodes = report::slow_nodes(c, table);
+        pairs.says = report::slow_pairs(c, table);
     }
     pairs.what =
         join({case_name(c.benchmark, c.parameters, c.settings), metric_title(table.metric)});
@@ -143,7 +145,7 @@ constexpr double usual_case = 0.5;
 
 class Maker {
 public:
-    Maker(Collection collection, const FleetOptions& options)
+    Maker(store::Collection collection, const FleetOptions& options)
         : options_{options}, names_{options.expected}, now_{options.now.value_or(seconds_now())} {
         fleet_.collection = std::move(collection);
         fleet_.rule = options.rule;
@@ -167,7 +169,7 @@ public:
     }
 
 private:
-    const Collection& all() const { return fleet_.collection; }
+    const store::Collection& all() const { return fleet_.collection; }
 
     void choose_sweep() {
         for (const auto& run : all().runs)
@@ -203,7 +205,7 @@ private:
                      .expected = !fleet_.has_expected || names_.is_expected(named.name)});
             auto& node = fleet_.nodes[known->second];
             // What was before a repair says nothing about the node.
-            if (!record::text(run.tags, repair_tag).empty()) {
+            if (!record::text(run.tags, judge::repair_tag).empty()) {
                 for (const auto before : node.runs) node_of_run_[before] = no_node;
                 node.runs.clear();
             }
@@ -217,7 +219,7 @@ private:
         return {};
     }
     std::uint32_t type_of(std::map<std::string, std::uint32_t>& types, const std::string& text,
-                          const RunInfo& run) {
+                          const store::RunInfo& run) {
         // Machines of no cloud are of a type if they have the same processor.
         const bool is_known = !text.empty() && text != "unknown";
         const auto name = is_known ? text : plain(all().machines[run.machine].cpu_model, 100);
@@ -313,11 +315,11 @@ private:
 
 } // namespace
 
-Result<Fleet> make_fleet(Collection collection, const FleetOptions& options) {
+Result<Fleet> make_fleet(store::Collection collection, const FleetOptions& options) {
     return Maker{std::move(collection), options}.make();
 }
 
-CollectOptions collecting_for_fleet(CollectOptions options) {
+store::CollectOptions collecting_for_fleet(store::CollectOptions options) {
     options.unfinished = true;
     options.ended = false; // whether a node elsewhere still writes one is told from its pace
     return options;
@@ -445,4 +447,4 @@ void find_unfinished(Fleet& fleet, const NodeNames& names, double now) {
     std::ranges::stable_sort(fleet.unfinished, {}, &Unfinished::node);
 }
 
-} // namespace assay::report
+} // namespace assay::fleet

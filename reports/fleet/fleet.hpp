@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::fleet {
 
 // --- faults --------------------------------------------------------------------------------------
 // What is wrong with what nodes handed in: identities, versions, clocks, files. Each fault has a code and names its nodes.
@@ -34,14 +34,14 @@ struct FleetOptions {
     std::optional<double>
         since; ///< of the sweep, seconds since 1970; a week before the newest run otherwise
     std::optional<double> now; ///< seconds since 1970; the clock's otherwise
-    stats::FleetRule rule;
+    decide::FleetRule rule;
 };
 
 /// Fails where a filter, a key or a day names nothing.
-Result<Fleet> make_fleet(Collection collection, const FleetOptions& options);
+Result<Fleet> make_fleet(store::Collection collection, const FleetOptions& options);
 
 /// What `collect` must read for it.
-CollectOptions collecting_for_fleet(CollectOptions options);
+store::CollectOptions collecting_for_fleet(store::CollectOptions options);
 
 // --- progress ------------------------------------------------------------------------------------
 // How far are runs that have a journal and no result yet?
@@ -54,4 +54,4 @@ Unfinished progress_of(const record::JournalContent& journal, std::optional<std:
 /// Reads the journals of Collection::unfinished.
 void find_unfinished(Fleet& fleet, const NodeNames& names, double now);
 
-} // namespace assay::report
+} // namespace assay::fleet

@@ -18,7 +18,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::fleet {
 
 bool is_serious(FaultCode code) {
     return code != FaultCode::reported_twice && code != FaultCode::mixed_versions &&
@@ -132,7 +132,7 @@ std::string NodeNames::of_host(std::string_view host) const {
     return name;
 }
 
-NodeName NodeNames::of_run(const Collection& collection, const RunInfo& run) const {
+NodeName NodeNames::of_run(const store::Collection& collection, const store::RunInfo& run) const {
     const auto& machine = collection.machines[run.machine];
     if (const auto name = record::node_name(machine, run.tags); !name.empty()) {
         const bool by_tag = name == record::text(run.tags, record::node_tag);
@@ -163,7 +163,7 @@ constexpr std::array team{"machines", "ranks"};
 
 } // namespace
 
-ItemName item_name(const Series& series) {
+ItemName item_name(const store::Series& series) {
     ItemName item{.series = series};
     auto& own = item.series;
     own.place = series.place.substr(0, series.place.find(':'));
@@ -178,9 +178,9 @@ ItemName item_name(const Series& series) {
     return item;
 }
 
-bool is_of_a_level(const Observation& seen, const Series& series) {
+bool is_of_a_level(const store::Observation& seen, const store::Series& series) {
     return seen.is_primary && seen.value && *seen.value > 0 && !seen.two_levels && seen.verified &&
-           seen.status == record::Status::ok && !is_executed_on_cpu(series);
+           seen.status == record::Status::ok && !judge::is_executed_on_cpu(series);
 }
 
 double known(const stats::VarianceEstimate& part) {
@@ -190,7 +190,7 @@ double known(const stats::VarianceEstimate& part) {
 ItemLevel level_of(std::span<const NodeValue> values, bool higher_is_better) {
     ItemLevel level;
     const double sign = higher_is_better ? 1 : -1;
-    std::vector<stats::Nested> nested;
+    std::vector<decide::Nested> nested;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> of_device;
     std::set<std::uint32_t> nodes;
     std::set<std::uint32_t> places;
@@ -213,7 +213,7 @@ ItemLevel level_of(std::span<const NodeValue> values, bool higher_is_better) {
     level.nodes = nodes.size();
     level.places = places.size();
     level.runs = runs.size();
-    level.parts = stats::nested_variances(nested);
+    level.parts = decide::nested_variances(nested);
     auto& of_run = level.parts[1];
     if (auto& of_day = level.parts[2]; of_run.degrees == 0) // a run a day: one is the other
         std::swap(of_run, of_day);
@@ -223,7 +223,7 @@ ItemLevel level_of(std::span<const NodeValue> values, bool higher_is_better) {
     const double each = count / static_cast<double>(of_device.size()); // values of a device
     level.error = level.noise / each * (each > 2 ? std::numbers::pi / 2 : 1);
     for (auto& [of, list] : of_device) level.kept.push_back(stats::median(list));
-    level.fleet = stats::fleet_level(level.kept);
+    level.fleet = decide::fleet_level(level.kept);
     level.fleet.variance.degrees =
         std::min(level.fleet.variance.degrees, static_cast<double>(level.nodes) - 1);
     std::ranges::sort(level.kept);
@@ -245,4 +245,4 @@ std::vector<stats::VarianceEstimate> variances_of(std::span<const ItemLevel* con
     return found;
 }
 
-} // namespace assay::report
+} // namespace assay::fleet

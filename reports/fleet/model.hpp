@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::fleet {
 
 // --- level ---------------------------------------------------------------------------------------
 // What nodes of a type reach in one test item: their median, how much good ones differ, and by what. Limits and the
@@ -29,13 +29,13 @@ inline constexpr std::size_t fewest_nodes = 5;
 /// Of each series its question for one node: without the index of its device, and of its conditions how many machines and
 /// ranks it is of.
 struct ItemName {
-    Series series; ///< so
+    store::Series series; ///< so
     std::string name;
 };
-ItemName item_name(const Series& series);
+ItemName item_name(const store::Series& series);
 
 /// May it say what good nodes reach?
-bool is_of_a_level(const Observation& seen, const Series& series);
+bool is_of_a_level(const store::Observation& seen, const store::Series& series);
 
 /// One published value, and numbers of the node, device, day and run that it is of: equal for equal ones.
 struct NodeValue {
@@ -43,14 +43,14 @@ struct NodeValue {
     std::uint32_t place = 0;
     std::uint32_t day = 0;
     std::uint32_t run = 0;
-    const Observation* seen = nullptr;
+    const store::Observation* seen = nullptr;
 };
 
 struct ItemLevel {
     std::size_t nodes = 0;
     std::size_t places = 0;
     std::size_t runs = 0;
-    stats::FleetLevel fleet;
+    decide::FleetLevel fleet;
     std::vector<double> kept; ///< logarithms, the worst first, without those left out
     std::vector<stats::VarianceEstimate> parts; ///< replica, run, day, device, node
     double noise = 0;                           ///< of one value at another time
@@ -89,7 +89,7 @@ public:
 
     const std::vector<std::string>& expected() const { return expected_; }
     bool is_expected(const std::string& name) const;
-    NodeName of_run(const Collection& collection, const RunInfo& run) const;
+    NodeName of_run(const store::Collection& collection, const store::RunInfo& run) const;
     /// Of a file that says nothing; "" where no folder is called as a node. A node that is not expected has a folder with
     /// its name only if `also` has it.
     std::string of_path(const std::filesystem::path& path,
@@ -120,14 +120,14 @@ ASSAY_ENUM(NodeState, good,
 struct FleetItem {
     std::uint32_t type = 0;   ///< index into Fleet::types
     std::uint32_t column = 0; ///< index into Fleet::columns
-    Series series;
+    store::Series series;
     std::string name; ///< as series are told apart
     std::string what; ///< "STREAM triad, all threads"
     std::size_t nodes = 0;
     std::size_t left_out = 0;
     bool judged = false; ///< enough nodes
     double center = 0;   ///< of logarithms, above is good
-    stats::FleetBounds bounds;
+    decide::FleetBounds bounds;
     double deviation = stats::unknown;     ///< between good nodes, of logarithms
     double deviation_low = stats::unknown; ///< 95% interval
     double deviation_high = stats::unknown;
@@ -217,8 +217,8 @@ struct FleetType {
 };
 
 struct Fleet {
-    Collection collection;
-    stats::FleetRule rule;
+    store::Collection collection;
+    decide::FleetRule rule;
     double since = 0;
     double until = 0; ///< the start of the newest run
     bool has_expected = false;
@@ -238,4 +238,4 @@ bool has_slow(const Fleet& fleet);
 /// Is anything not known: a node missing, running, partial, to be measured again or unreadable, or nothing there at all?
 bool is_open(const Fleet& fleet);
 
-} // namespace assay::report
+} // namespace assay::fleet

@@ -15,14 +15,14 @@
 #include <tuple>
 #include <unordered_map>
 
-namespace assay::report {
+namespace assay::fleet {
 namespace {
 
 /// Columns that a screen has room for; more benchmarks are shown by family.
 constexpr std::size_t most_columns = 24;
 
 /// Is it of one node? A team's value says nothing about any of them.
-bool is_of_one_node(const Observation& seen, const Collection& all) {
+bool is_of_one_node(const store::Observation& seen, const store::Collection& all) {
     return seen.is_primary && nodes_of(seen, all) <= 1 &&
            record::number(all.series[seen.series].conditions, "machines").value_or(1) <= 1;
 }
@@ -33,7 +33,8 @@ void name_columns(Fleet& fleet) {
     const bool by_family = benchmarks.size() > most_columns;
     std::map<std::string, std::uint32_t> numbers;
     for (auto& item : fleet.items) {
-        const auto name = by_family ? family_of(item.series.benchmark) : item.series.benchmark;
+        const auto name =
+            by_family ? document::family_of(item.series.benchmark) : item.series.benchmark;
         item.column =
             numbers.try_emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second;
     }
@@ -41,7 +42,7 @@ void name_columns(Fleet& fleet) {
     for (const auto& [name, number] : numbers) fleet.columns[number] = name;
 }
 
-Suspect retested(const FleetItem& item, const NodeItem& value, const stats::FleetRule& rule) {
+Suspect retested(const FleetItem& item, const NodeItem& value, const decide::FleetRule& rule) {
     Suspect suspect;
     std::vector<double> logs;
     std::set<std::uint32_t> runs;
@@ -123,10 +124,11 @@ FleetValues sort_values(Fleet& fleet, const std::vector<std::uint32_t>& node_of_
             item_numbers.try_emplace({type, name}, static_cast<std::uint32_t>(fleet.items.size()));
         if (is_new) {
             const auto& series = names[name].series;
-            fleet.items.push_back({.type = type,
-                                   .series = series,
-                                   .name = names[name].name,
-                                   .what = case_name(series.benchmark, series.parameters)});
+            fleet.items.push_back(
+                {.type = type,
+                 .series = series,
+                 .name = names[name].name,
+                 .what = document::case_name(series.benchmark, series.parameters)});
             values.of_item.emplace_back();
         }
         values.of_item[number->second].push_back(
@@ -189,8 +191,8 @@ void judge_values(Fleet& fleet, const FleetValues& values) {
             item.judged = true;
             item.center = level.fleet.center;
             item.bounds =
-                stats::fleet_bounds(variances[k], level.noise, level.nodes, tests, fleet.rule);
-            const auto interval = stats::deviation_interval(level.fleet.variance);
+                decide::fleet_bounds(variances[k], level.noise, level.nodes, tests, fleet.rule);
+            const auto interval = decide::deviation_interval(level.fleet.variance);
             item.deviation = interval.deviation;
             item.deviation_low = interval.low;
             item.deviation_high = interval.high;
@@ -203,7 +205,7 @@ void judge_values(Fleet& fleet, const FleetValues& values) {
         if (!item.judged) continue;
         for (const auto& one : values.of_item[i]) {
             if (!is_good(*one.first) || !(*one.first->value > 0) ||
-                is_executed_on_cpu(all.series[one.first->series]))
+                judge::is_executed_on_cpu(all.series[one.first->series]))
                 continue;
             const double away = log_of(item, *one.first->value) - item.center;
             columns[one.node].add(item.column, away);
@@ -229,4 +231,4 @@ void judge_values(Fleet& fleet, const FleetValues& values) {
     }
 }
 
-} // namespace assay::report
+} // namespace assay::fleet

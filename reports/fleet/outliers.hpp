@@ -9,14 +9,14 @@
 #include <cstdint>
 #include <vector>
 
-namespace assay::report {
+namespace assay::fleet {
 
 /// A value of a node in an item on one device: the first of the sweep, and what came after it.
 struct NodeItem {
     std::uint32_t node = 0; ///< index into Fleet::nodes
     std::uint32_t place = 0;
-    const Observation* first = nullptr;
-    std::vector<const Observation*> again;
+    const store::Observation* first = nullptr;
+    std::vector<const store::Observation*> again;
 };
 
 /// Of each item its values, by node and device.
@@ -36,4 +36,4 @@ double log_of(const FleetItem& item, double value);
 /// Levels and bounds of items, suspects and columns of nodes.
 void judge_values(Fleet& fleet, const FleetValues& values);
 
-} // namespace assay::report
+} // namespace assay::fleet

@@ -14,7 +14,9 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::fleet {
+
+using namespace document;
 namespace {
 
 constexpr std::size_t named = 4;  // nodes in the answer
@@ -234,4 +236,4 @@ std::string progress_in_words(const Unfinished& run) {
                      : say_count<text::fleet::cases_done>(run.done);
 }
 
-} // namespace assay::report
+} // namespace assay::fleet

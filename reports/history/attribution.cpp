@@ -14,7 +14,7 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::report {
+namespace assay::history {
 namespace {
 
 // --- elsewhere -----------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ FactKey key_of(const ChangedFact& fact) { return {fact.name, fact.before, fact.a
 /// When which fact changed on which machine.
 using ChangeTimes = std::map<FactKey, std::map<std::string, double>>;
 
-ChangeTimes changes_of(const Collection& collection, const FactBook& book,
+ChangeTimes changes_of(const store::Collection& collection, const FactBook& book,
                        const GroupTracks& group) {
     ChangeTimes changes;
     std::map<std::string_view, std::uint32_t> last;
@@ -84,8 +84,9 @@ bool is_without_effect(const GroupTracks& group, const Effect& effect, const std
 /// Sets ChangedFact::without_effect in the changes of one group. A machine counts where the series that
 /// made the change elsewhere moved by less than half of it, in the middle of all of them: a machine that is
 /// only too noisy or too seldom measured for a change of its own is no evidence.
-void count_elsewhere(const Collection& collection, const FactBook& book, const GroupTracks& group,
-                     std::span<const SeriesLine> lines, std::span<ExplainedChange> changes) {
+void count_elsewhere(const store::Collection& collection, const FactBook& book,
+                     const GroupTracks& group, std::span<const SeriesLine> lines,
+                     std::span<ExplainedChange> changes) {
     if (changes.empty()) return;
     std::map<FactKey, Effect> effects;
     for (const auto& change : changes)
@@ -117,7 +118,7 @@ void count_elsewhere(const Collection& collection, const FactBook& book, const G
 /// Samples of a series along a line, with the facts behind them.
 class Evidence {
 public:
-    Evidence(const FactBook& book, const Series& series, const SeriesLine& line)
+    Evidence(const FactBook& book, const store::Series& series, const SeriesLine& line)
         : book_{book}, series_{series}, samples_{line.samples} {}
 
     /// What changed with sample `at` and stayed so over both levels: on most of their samples.
@@ -139,7 +140,7 @@ private:
     }
 
     const FactBook& book_;
-    const Series& series_;
+    const store::Series& series_;
     std::span<const Sample> samples_;
 };
 
@@ -292,7 +293,7 @@ private:
 
 } // namespace
 
-std::vector<ExplainedChange> explain(const Collection& collection, const FactBook& book,
+std::vector<ExplainedChange> explain(const store::Collection& collection, const FactBook& book,
                                      const Tracks& tracks, std::span<const SeriesLine> lines,
                                      std::span<const FoundChange> found) {
     std::vector<ExplainedChange> out;
@@ -331,7 +332,7 @@ std::vector<ExplainedChange> explain(const Collection& collection, const FactBoo
     return out;
 }
 
-std::vector<HistoryEvent> make_events(const Collection& collection, const FactBook& book,
+std::vector<HistoryEvent> make_events(const store::Collection& collection, const FactBook& book,
                                       const Tracks& tracks, std::size_t group,
                                       std::span<const SeriesLine> lines,
                                       std::span<ExplainedChange> changes) {
@@ -344,4 +345,4 @@ std::vector<HistoryEvent> make_events(const Collection& collection, const FactBo
     return events;
 }
 
-} // namespace assay::report
+} // namespace assay::history

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace assay::report {
+namespace assay::history {
 
 /// A change with its cause, and the series it belongs to.
 struct ExplainedChange {
@@ -23,15 +23,15 @@ struct ExplainedChange {
     bool better = false;
     ChangePoint point;
 };
-std::vector<ExplainedChange> explain(const Collection& collection, const FactBook& book,
+std::vector<ExplainedChange> explain(const store::Collection& collection, const FactBook& book,
                                      const Tracks& tracks, std::span<const SeriesLine> lines,
                                      std::span<const FoundChange> found);
 
 /// The events of one group, by time; `changes` are those of the group. Counts for each fact where else it
 /// changed, also in the changes themselves, and writes the changes' texts.
-std::vector<HistoryEvent> make_events(const Collection& collection, const FactBook& book,
+std::vector<HistoryEvent> make_events(const store::Collection& collection, const FactBook& book,
                                       const Tracks& tracks, std::size_t group,
                                       std::span<const SeriesLine> lines,
                                       std::span<ExplainedChange> changes);
 
-} // namespace assay::report
+} // namespace assay::history

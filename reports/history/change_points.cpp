@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::report {
+namespace assay::history {
 namespace {
 
 /// Level of the first look, which only proposes: what it finds is tested again with the noise that all
@@ -284,4 +284,4 @@ Changes find_changes(std::span<const SeriesLine> lines, double alpha, double min
     return Search{lines, alpha, minimum_effect}.changes();
 }
 
-} // namespace assay::report
+} // namespace assay::history

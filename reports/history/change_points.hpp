@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::history {
 
 /// Samples in the order of time among which changes are looked for.
 struct SeriesLine {
@@ -49,4 +49,4 @@ struct Changes {
 };
 Changes find_changes(std::span<const SeriesLine> lines, double alpha, double minimum_effect);
 
-} // namespace assay::report
+} // namespace assay::history

@@ -16,7 +16,7 @@
 #include <ranges>
 #include <utility>
 
-namespace assay::report {
+namespace assay::history {
 namespace {
 
 using namespace document;
@@ -156,4 +156,4 @@ Document make_document(const History& history) {
     return document;
 }
 
-} // namespace assay::report
+} // namespace assay::history

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::history {
 
 document::Document make_document(const History& history);
 
@@ -48,4 +48,4 @@ document::Table spread_table(const HistoryGroup& group);
 document::Table change_points_table(const HistoryGroup& group);
 document::Table points_table(const HistoryGroup& group);
 
-} // namespace assay::report
+} // namespace assay::history

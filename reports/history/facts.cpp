@@ -14,7 +14,7 @@
 #include <map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::history {
 namespace {
 
 /// Kernels keep some megabytes more or less; a measured clock breathes with temperature.
@@ -175,7 +175,7 @@ std::vector<ChangedFact> changed_facts(const FactList& before, const FactList& a
     return changed;
 }
 
-FactBook::FactBook(const Collection& collection) : collection_{collection} {
+FactBook::FactBook(const store::Collection& collection) : collection_{collection} {
     for (const auto& machine : collection.machines) machines_.push_back(facts_of(machine));
     for (const auto& series : collection.series) libraries_.push_back(plain(series.library));
     std::ranges::sort(libraries_);
@@ -183,14 +183,14 @@ FactBook::FactBook(const Collection& collection) : collection_{collection} {
     libraries_.erase(rest.begin(), rest.end());
 }
 
-bool FactBook::matters(std::string_view name, const Series& series) const {
+bool FactBook::matters(std::string_view name, const store::Series& series) const {
     if (name.starts_with(device_prefix)) return series.place != "host";
     const auto library = library_of(name);
     return library.empty() || library == series.library ||
            !std::ranges::binary_search(libraries_, library);
 }
 
-FactList FactBook::of(const Sample& sample, const Series& series) const {
+FactList FactBook::of(const Sample& sample, const store::Series& series) const {
     FactList facts;
     const auto& run = collection_.runs[sample.runs.front()];
     for (const auto& fact : machines_[run.machine])
@@ -231,11 +231,11 @@ std::vector<ChangedFact> FactBook::changes(std::uint32_t before, std::uint32_t a
 }
 
 std::vector<ChangedFact> FactBook::changes(const Sample& before, const Sample& after,
-                                           const Series& series) const {
+                                           const store::Series& series) const {
     return changed_facts(of(before, series), of(after, series));
 }
 
-bool FactBook::agree(const Sample& sample, const Sample& other, const Series& series,
+bool FactBook::agree(const Sample& sample, const Sample& other, const store::Series& series,
                      std::string_view name) const {
     const auto& one = collection_.runs[sample.runs.front()];
     const auto& two = collection_.runs[other.runs.front()];
@@ -249,4 +249,4 @@ bool FactBook::agree(const Sample& sample, const Sample& other, const Series& se
     return mine != nullptr && yours != nullptr && is_same(*mine, *yours);
 }
 
-} // namespace assay::report
+} // namespace assay::history

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::history {
 
 struct RecordedFact {
     std::string name;
@@ -34,23 +34,23 @@ std::vector<ChangedFact> changed_facts(const FactList& before, const FactList& a
 /// The facts behind samples, made once for each state of a machine.
 class FactBook {
 public:
-    explicit FactBook(const Collection& collection);
+    explicit FactBook(const store::Collection& collection);
 
     /// Of a run: the machine, its software, the version of assay.
     std::vector<ChangedFact> changes(std::uint32_t before, std::uint32_t after) const;
     /// Of samples of a series: also its settings and the clock. What is known of other libraries is
     /// left out.
     std::vector<ChangedFact> changes(const Sample& before, const Sample& after,
-                                     const Series& series) const;
+                                     const store::Series& series) const;
     /// Does what was recorded of `sample` say the same of this fact as `other` does?
-    bool agree(const Sample& sample, const Sample& other, const Series& series,
+    bool agree(const Sample& sample, const Sample& other, const store::Series& series,
                std::string_view name) const;
 
 private:
-    FactList of(const Sample& sample, const Series& series) const;
-    bool matters(std::string_view name, const Series& series) const;
+    FactList of(const Sample& sample, const store::Series& series) const;
+    bool matters(std::string_view name, const store::Series& series) const;
 
-    const Collection& collection_;
+    const store::Collection& collection_;
     std::vector<FactList> machines_;
     std::vector<std::string> libraries_; ///< of all series
 };
@@ -58,4 +58,4 @@ private:
 /// The measured clock follows from other things more often than it is the reason.
 inline constexpr std::string_view core_clock = "core_clock";
 
-} // namespace assay::report
+} // namespace assay::history

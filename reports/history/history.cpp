@@ -29,7 +29,9 @@
 #include <span>
 #include <utility>
 
-namespace assay::report {
+namespace assay::history {
+
+using namespace document;
 namespace {
 
 // --- points --------------------------------------------------------------------------------------
@@ -88,7 +90,7 @@ std::vector<Bin> choose_bins(const SeriesTracks& tracks, std::size_t most) {
     return bins;
 }
 
-HistoryPoint point_of(const Collection& collection, const Bin& bin, bool higher_is_better) {
+HistoryPoint point_of(const store::Collection& collection, const Bin& bin, bool higher_is_better) {
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     HistoryPoint point{.seconds = 0, .runs = 0, .machine = bin.machine, .files = {}};
     std::vector<stats::Estimate> values;
@@ -112,8 +114,9 @@ HistoryPoint point_of(const Collection& collection, const Bin& bin, bool higher_
 
 /// At most about `most` points, by time. Where there are more: a point for each machine and week, month
 /// or quarter, else one of all machines for each of these.
-std::vector<HistoryPoint> make_points(const Collection& collection, const SeriesTracks& tracks,
-                                      bool higher_is_better, std::size_t most) {
+std::vector<HistoryPoint> make_points(const store::Collection& collection,
+                                      const SeriesTracks& tracks, bool higher_is_better,
+                                      std::size_t most) {
     std::vector<HistoryPoint> points;
     for (const auto& bin : choose_bins(tracks, most))
         points.push_back(point_of(collection, bin, higher_is_better));
@@ -142,7 +145,7 @@ std::vector<SeriesBreak> make_breaks(const SeriesTracks& tracks) {
 // -------------------------------------------------------------------------------------------------
 
 /// The CPUs of a group, the most frequent first.
-std::string cpus_in_words(const Collection& collection, const GroupTracks& group) {
+std::string cpus_in_words(const store::Collection& collection, const GroupTracks& group) {
     std::map<std::string, std::size_t> counted;
     for (const auto run : group.runs) {
         const auto& machine = collection.machines[collection.runs[run].machine];
@@ -170,14 +173,14 @@ void sort_by_family(std::vector<HistorySeries>& series) {
 
 class Maker {
 public:
-    Maker(const Collection& collection, const HistoryOptions& options, Tracks tracks)
+    Maker(const store::Collection& collection, const HistoryOptions& options, Tracks tracks)
         : collection_{collection}, options_{options}, tracks_{std::move(tracks)}, book_{collection},
           lines_{lines_of(tracks_)},
           found_{find_changes(lines_, options.alpha, options.minimum_effect)},
           changes_{explain(collection, book_, tracks_, lines_, found_.found)} {}
 
     History history() {
-        History history{.cause = busy_in_words(tracks_.busy),
+        History history{.cause = report::busy_in_words(tracks_.busy),
                         .groups = {},
                         .not_used = std::move(tracks_.not_used),
                         .notes = {},
@@ -246,7 +249,7 @@ private:
 
     HistorySeries series(const SeriesTracks& tracks, const SeriesChanges& found) const {
         const auto& what = collection_.series[tracks.series];
-        const auto conditions = conditions_in_words(tracks.conditions, what.parameters);
+        const auto conditions = store::conditions_in_words(tracks.conditions, what.parameters);
         std::string rest = conditions.empty() ? "" : ", " + conditions;
         auto name = plain(case_name(what.benchmark, what.parameters) + rest);
         if (!collection_.metrics.empty()) { // of one case there may be several
@@ -314,7 +317,7 @@ private:
         return out;
     }
 
-    const Collection& collection_;
+    const store::Collection& collection_;
     const HistoryOptions& options_;
     Tracks tracks_;
     FactBook book_;
@@ -325,7 +328,7 @@ private:
 
 } // namespace
 
-Result<History> make_history(const Collection& collection, const HistoryOptions& options) {
+Result<History> make_history(const store::Collection& collection, const HistoryOptions& options) {
     if (!(options.alpha > 0 && options.alpha < 1))
         return fail(fmt::format("--alpha {} is no level: one is 0.01", options.alpha));
     if (!(options.minimum_effect >= 0 && options.minimum_effect < 1))
@@ -348,4 +351,4 @@ bool has_regression(const History& history) {
     });
 }
 
-} // namespace assay::report
+} // namespace assay::history

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::history {
 
 /// One run of a series, or several of the same machine in the same state on the same day; where there are
 /// more than can be shown, several machines over a week, a month or a quarter.
@@ -177,16 +177,17 @@ struct HistoryOptions {
 struct History {
     std::string cause; ///< what disturbed values that are left out; empty where nothing did
     std::vector<HistoryGroup> groups;
-    std::vector<Problem> not_used;
+    std::vector<store::Problem> not_used;
     std::vector<std::string> notes;
     std::size_t runs = 0;
     HistoryOptions options; ///< that it was made with
 };
-Result<History> make_history(const Collection& collection, const HistoryOptions& options = {});
+Result<History> make_history(const store::Collection& collection,
+                             const HistoryOptions& options = {});
 
 /// Is there a series with two points, and so anything to say?
 bool is_comparable(const History& history);
 /// Is any change one for the worse?
 bool has_regression(const History& history);
 
-} // namespace assay::report
+} // namespace assay::history

@@ -10,7 +10,15 @@
 #include <optional>
 #include <string_view>
 
-namespace assay::report {
+namespace assay::store {
+
+ASSAY_FIELDS(Problem, where, reason)
+
+} // namespace assay::store
+
+namespace assay::history {
+
+using namespace document;
 namespace {
 
 using write::CsvLine;
@@ -136,10 +144,9 @@ ASSAY_FIELDS(HistorySeries, identity, family, benchmark, what, name, library, me
              higher_is_better, points, (record.change_points, "steps"), detectable, breaks,
              quarters, change, trend, spread)
 ASSAY_FIELDS(HistoryGroup, name, what, runs, machines, from, to, events, series)
-ASSAY_FIELDS(Problem, where, reason)
 ASSAY_FIELDS(History, ("assay.history/1", "schema"), (verdict_of(record), "verdict"), cause, groups,
              notes, not_used, runs)
 
 std::string to_json(const History& history) { return json::to_text(json::encode(history)); }
 
-} // namespace assay::report
+} // namespace assay::history

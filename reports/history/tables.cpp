@@ -18,7 +18,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::history {
 namespace {
 
 using namespace document;
@@ -333,4 +333,4 @@ Table points_table(const HistoryGroup& group) {
     return table;
 }
 
-} // namespace assay::report
+} // namespace assay::history

@@ -22,12 +22,14 @@
 #include <unordered_map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::history {
+
+using namespace document;
 namespace {
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
-const record::Machine& machine_of(const Collection& collection, std::uint32_t run) {
+const record::Machine& machine_of(const store::Collection& collection, std::uint32_t run) {
     return collection.machines[collection.runs[run].machine];
 }
 
@@ -46,7 +48,8 @@ std::string instance_name(const record::Machine& machine) {
     return plain(fmt::format("{} {}", machine.provider, machine.instance), 200);
 }
 
-std::string group_name(const Collection& collection, std::uint32_t run, const Key& key) {
+std::string group_name(const store::Collection& collection, std::uint32_t run,
+                       const store::Key& key) {
     const auto& machine = machine_of(collection, run);
     if (key.name == "instance") return instance_name(machine);
     if (key.name == "cpu") return cpu_name(machine);
@@ -57,10 +60,12 @@ std::string group_name(const Collection& collection, std::uint32_t run, const Ke
 /// Runs in time order, without those that have no place in it.
 class Usable {
 public:
-    Usable(const Collection& collection, const std::vector<Filter>& filters, Tracks& out)
+    Usable(const store::Collection& collection, const std::vector<store::Filter>& filters,
+           Tracks& out)
         : collection_{collection}, out_{out} {
         for (std::uint32_t i = 0; i < collection.runs.size(); ++i)
-            if (std::ranges::all_of(filters, [&](const Filter& f) { return f.admits_run(i); }) &&
+            if (std::ranges::all_of(filters,
+                                    [&](const store::Filter& f) { return f.admits_run(i); }) &&
                 is_usable(i))
                 runs_.push_back(i);
         const auto time = [&](std::uint32_t i) {
@@ -103,7 +108,7 @@ private:
         });
     }
 
-    const Collection& collection_;
+    const store::Collection& collection_;
     Tracks& out_;
     std::vector<std::uint32_t> runs_;
 };
@@ -120,8 +125,8 @@ struct Tracked {
 
 class Sorting {
 public:
-    Sorting(const Collection& collection, const Key& key, const std::vector<Filter>& filters,
-            Tracks& out)
+    Sorting(const store::Collection& collection, const store::Key& key,
+            const std::vector<store::Filter>& filters, Tracks& out)
         : collection_{collection}, out_{out}, runs_{Usable{collection, filters, out}.take()},
           group_(collection.runs.size(), nowhere), machine_(collection.runs.size(), nowhere),
           order_(collection.runs.size(), nowhere) {
@@ -185,7 +190,7 @@ private:
         }
     }
 
-    void make_groups(const Key& key) {
+    void make_groups(const store::Key& key) {
         std::map<std::string, std::uint32_t> names;
         std::vector<std::string> name(runs_.size());
         for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -209,11 +214,11 @@ private:
         }
     }
 
-    void make_entries(const std::vector<Filter>& filters) {
+    void make_entries(const std::vector<store::Filter>& filters) {
         std::vector<bool> takes(collection_.series.size());
         for (std::uint32_t i = 0; i < takes.size(); ++i)
-            takes[i] =
-                std::ranges::all_of(filters, [&](const Filter& f) { return f.admits_series(i); });
+            takes[i] = std::ranges::all_of(
+                filters, [&](const store::Filter& f) { return f.admits_series(i); });
         int measured = 0;
         record::Run disturbed;
         std::map<std::pair<std::uint32_t, record::Status>, std::size_t> missing;
@@ -300,10 +305,10 @@ private:
         return sample;
     }
 
-    const Observation& observation_of(const Tracked& entry) const {
+    const store::Observation& observation_of(const Tracked& entry) const {
         return collection_.observations[entry.observation];
     }
-    const RunInfo& run_of(const Tracked& entry) const {
+    const store::RunInfo& run_of(const Tracked& entry) const {
         return collection_.runs[runs_[entry.order]];
     }
     bool is_same_day(const Tracked& a, const Tracked& b) const {
@@ -339,7 +344,7 @@ private:
         return sample;
     }
 
-    const Collection& collection_;
+    const store::Collection& collection_;
     Tracks& out_;
     std::vector<std::uint32_t> runs_;
     std::vector<record::NamedList> conditions_; ///< of each series
@@ -352,7 +357,7 @@ private:
 
 } // namespace
 
-Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& options) {
+Result<Tracks> make_tracks(const store::Collection& collection, const HistoryOptions& options) {
     static const std::vector<std::string> keys{"instance", "machine", "label", "cpu"};
     const auto key = make_key(collection, options.group);
     if (!key || key->of_series)
@@ -367,4 +372,4 @@ Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& o
     return tracks;
 }
 
-} // namespace assay::report
+} // namespace assay::history

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::history {
 
 /// What was measured of one series on one machine, in one state of it, on one day.
 struct Sample {
@@ -52,15 +52,15 @@ struct GroupTracks {
 
 struct Tracks {
     std::vector<GroupTracks> groups; ///< by name
-    std::vector<Problem> not_used;
+    std::vector<store::Problem> not_used;
     std::vector<std::string> notes;
     record::Busy busy; ///< of all values, what disturbed those that are left out
 };
-Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& options);
+Result<Tracks> make_tracks(const store::Collection& collection, const HistoryOptions& options);
 
 /// Changes of a machine are looked for from so many samples on: two on either side and one to spare.
 inline constexpr std::size_t fewest_samples = 5;
 /// A machine with fewer days of measurements has a point for each run instead of each day.
 inline constexpr std::size_t fewest_days = 5;
 
-} // namespace assay::report
+} // namespace assay::history

@@ -16,7 +16,9 @@
 #include <string>
 #include <utility>
 
-namespace assay::report {
+namespace assay::history {
+
+using namespace document;
 namespace {
 
 constexpr double year_seconds = 365.25 * 86400;
@@ -203,7 +205,7 @@ std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges&
 }
 
 std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesChanges& changes,
-                                  const Series& series) {
+                                  const store::Series& series) {
     const auto levels = present_levels(tracks, changes);
     if (levels.size() < fewest_machines) return std::nullopt;
     const double up = series.higher_is_better ? 1 : -1;
@@ -223,4 +225,4 @@ std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesChange
     return spread;
 }
 
-} // namespace assay::report
+} // namespace assay::history

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace assay::report {
+namespace assay::history {
 
 /// The changes of one series, and the lines they are on.
 struct SeriesChanges {
@@ -30,6 +30,6 @@ std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks,
 std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges& changes);
 /// Nothing for fewer than `fewest_machines` that were measured in the last year.
 std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesChanges& changes,
-                                  const Series& series);
+                                  const store::Series& series);
 
-} // namespace assay::report
+} // namespace assay::history

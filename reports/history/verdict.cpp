@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <vector>
 
-namespace assay::report {
+namespace assay::history {
+
+using namespace document;
 namespace {
 
 struct Found {
@@ -106,4 +108,4 @@ std::string verdict_of(const History& history) {
     return events.size() == 1 ? text : sentences({text, of_others(events, most)});
 }
 
-} // namespace assay::report
+} // namespace assay::history

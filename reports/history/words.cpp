@@ -13,7 +13,9 @@
 #include <cmath>
 #include <utility>
 
-namespace assay::report {
+namespace assay::history {
+
+using namespace document;
 namespace {
 
 constexpr std::size_t longest_value = 60; // characters: instruction sets fill pages
@@ -197,4 +199,4 @@ std::string spread_in_words(const Spread& spread, std::string_view unit) {
     return text;
 }
 
-} // namespace assay::report
+} // namespace assay::history

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::history {
 
 /// An id, or that none was recorded.
 std::string machine_name(std::string_view id);
@@ -46,4 +46,4 @@ std::string change_in_words(const QuarterChange& change);
 std::string trend_in_words(const Trend& trend);
 std::string spread_in_words(const Spread& spread, std::string_view unit);
 
-} // namespace assay::report
+} // namespace assay::history

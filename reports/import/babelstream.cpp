@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -128,4 +128,4 @@ Result<void> read_babelstream(std::string_view text, std::string_view /*source*/
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

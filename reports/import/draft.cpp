@@ -18,7 +18,7 @@
 #include <cmath>
 #include <filesystem>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 /// Groups of this many values at most are kept in a run, as of our own measurements.
@@ -309,4 +309,4 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
     return std::move(import_);
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::imports {
 
 /// One result line: a case of one start of the tool.
 struct Reading {
@@ -115,4 +115,4 @@ Result<void> read_vllm(std::string_view text, std::string_view source, Draft& dr
 Result<void> read_mlperf_inference(std::string_view text, std::string_view source, Draft& draft);
 Result<void> read_mlperf_training(std::string_view text, std::string_view source, Draft& draft);
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace assay::report {
+namespace assay::imports {
 
 std::optional<Printed> printed_of(std::string_view word, double unit) {
     const auto value = number_of(word);
@@ -52,4 +52,4 @@ void set_rate(Reading& reading, const Rated& rated, Draft& draft) {
     reading.seconds = is_timed && time->half_digit < of_rate ? time->value : seconds;
 }
 
-} // namespace assay::report
+} // namespace assay::imports

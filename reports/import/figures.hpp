@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace assay::report {
+namespace assay::imports {
 
 struct Printed {
     double value = 0;
@@ -30,4 +30,4 @@ struct Rated {
 /// else each is kept as printed, with a note.
 void set_rate(Reading& reading, const Rated& rated, Draft& draft);
 
-} // namespace assay::report
+} // namespace assay::imports

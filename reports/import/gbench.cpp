@@ -17,7 +17,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using json::Value;
@@ -229,4 +229,4 @@ Result<void> read_gbench(std::string_view text, std::string_view source, Draft& 
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -13,7 +13,7 @@
 #include <map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 constexpr double giga = 1e9;
@@ -141,4 +141,4 @@ Result<void> read_hpcg(std::string_view text, std::string_view /*source*/, Draft
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <array>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 bool holds(std::string_view text, std::string_view part) {
@@ -108,4 +108,4 @@ Result<Import> import_text(std::string_view text, std::string_view source,
     return draft.finish(content, source, format->name);
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::imports {
 
 enum class Tool : std::uint8_t {
     gbench,
@@ -74,4 +74,4 @@ struct Import {
 Result<Import> import_text(std::string_view text, std::string_view source,
                            const ImportOptions& options = {});
 
-} // namespace assay::report
+} // namespace assay::imports

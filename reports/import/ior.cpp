@@ -16,7 +16,7 @@
 #include <cmath>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using json::Value;
@@ -295,4 +295,4 @@ Result<void> read_ior_json(std::string_view text, std::string_view source, Draft
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <utility>
 
-namespace assay::report::kernels {
+namespace assay::imports::kernels {
 
 std::optional<int> arrays_of(std::string_view kernel) {
     static constexpr std::array<std::pair<std::string_view, int>, 7> weights{{{"Copy", 2},
@@ -87,4 +87,4 @@ void add(Kernel kernel, std::string_view line, Draft& draft) {
     draft.add(std::move(reading));
 }
 
-} // namespace assay::report::kernels
+} // namespace assay::imports::kernels

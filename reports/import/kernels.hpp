@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-namespace assay::report::kernels {
+namespace assay::imports::kernels {
 
 /// Arrays that a kernel reads or writes once for each element.
 std::optional<int> arrays_of(std::string_view kernel);
@@ -31,4 +31,4 @@ struct Kernel {
 };
 void add(Kernel kernel, std::string_view line, Draft& draft);
 
-} // namespace assay::report::kernels
+} // namespace assay::imports::kernels

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <map>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -274,4 +274,4 @@ std::optional<Moment> moment_of(std::string_view text) {
     return moment;
 }
 
-} // namespace assay::report
+} // namespace assay::imports

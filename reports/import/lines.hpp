@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::imports {
 
 /// Takes one line off the front of `rest`, without its end ("\n" or "\r\n").
 std::string_view take_line(std::string_view& rest);
@@ -75,4 +75,4 @@ std::optional<Moment> moment_of(std::string_view text);
 /// Of seconds since 1970.
 std::string utc_of(std::int64_t seconds);
 
-} // namespace assay::report
+} // namespace assay::imports

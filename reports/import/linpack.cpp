@@ -13,7 +13,7 @@
 #include <array>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -235,4 +235,4 @@ Result<void> read_linpack(std::string_view text, std::string_view /*source*/, Dr
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -17,7 +17,7 @@
 #include <cmath>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using json::Value;
@@ -262,4 +262,4 @@ Result<void> read_llama_bench_table(std::string_view text, std::string_view /*so
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

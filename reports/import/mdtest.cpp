@@ -12,7 +12,7 @@
 #include <array>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -151,4 +151,4 @@ Result<void> read_mdtest(std::string_view text, std::string_view /*source*/, Dra
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -15,7 +15,7 @@
 #include <array>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using json::Value;
@@ -256,4 +256,4 @@ Result<void> read_mlperf_training(std::string_view text, std::string_view /*sour
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

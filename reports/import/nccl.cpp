@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace assay::report::nccl {
+namespace assay::imports::nccl {
 namespace {
 
 constexpr double giga = 1e9;   // nccl-tests divides by 1.0E9
@@ -287,4 +287,4 @@ Result<void> check_bandwidths(const Table& table, std::string_view source) {
     return fail(fmt::format("{}: {}", source, table.misfit));
 }
 
-} // namespace assay::report::nccl
+} // namespace assay::imports::nccl

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::report::nccl {
+namespace assay::imports::nccl {
 
 /// Of the whole table a line stands in.
 struct Table {
@@ -74,4 +74,4 @@ void add(Table& table, const Line& line, const Figures& figures, Draft& draft);
 /// An error where no line fits the collective and the ranks: one of the two is wrong.
 Result<void> check_bandwidths(const Table& table, std::string_view source);
 
-} // namespace assay::report::nccl
+} // namespace assay::imports::nccl

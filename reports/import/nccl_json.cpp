@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <map>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using json::Value;
@@ -180,4 +180,4 @@ Result<void> read_nccl_json(std::string_view text, std::string_view source, Draf
     return nccl::check_bandwidths(table, source);
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <map>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -343,4 +343,4 @@ Result<void> read_nccl_text(std::string_view text, std::string_view source, Draf
     return Reader{source, draft}.read(text);
 }
 
-} // namespace assay::report
+} // namespace assay::imports

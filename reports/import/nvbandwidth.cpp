@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using json::Value;
@@ -313,4 +313,4 @@ Result<void> read_nvbandwidth_text(std::string_view text, std::string_view /*sou
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

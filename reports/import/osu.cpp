@@ -12,7 +12,7 @@
 #include <array>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -280,4 +280,4 @@ Result<void> read_osu(std::string_view text, std::string_view /*source*/, Draft&
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

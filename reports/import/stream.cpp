@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -191,4 +191,4 @@ Result<void> read_babelstream_text(std::string_view text, std::string_view /*sou
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 
 using json::Value;
 
@@ -93,4 +93,4 @@ Result<const Value*> array_at(const Value& document, const char* key, std::strin
     return list;
 }
 
-} // namespace assay::report
+} // namespace assay::imports

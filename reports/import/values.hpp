@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::imports {
 
 /// Null where there is no such entry, or it is null, or `object` is none.
 const json::Value* find(const json::Value& object, const char* key);
@@ -39,4 +39,4 @@ Result<const json::Value*> array_at(const json::Value& document, const char* key
                                     std::string_view source, std::string_view tool,
                                     std::string_view hint = "");
 
-} // namespace assay::report
+} // namespace assay::imports

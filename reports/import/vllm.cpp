@@ -17,7 +17,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using json::Value;
@@ -153,4 +153,4 @@ Result<void> read_vllm(std::string_view text, std::string_view source, Draft& dr
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::imports

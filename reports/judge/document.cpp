@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 using namespace document;
@@ -422,4 +422,4 @@ private:
 
 Document make_document(const Judgement& judgement) { return Builder{judgement}.build(); }
 
-} // namespace assay::report
+} // namespace assay::judge

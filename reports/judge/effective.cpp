@@ -20,7 +20,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 std::string words_of(const record::Machine& machine) {
@@ -32,7 +32,7 @@ std::string words_of(const record::Machine& machine) {
 /// What shares resolve to on one machine.
 class Resolver {
 public:
-    Resolver(const Limits& limits, const Collection& run) : run_{run} {
+    Resolver(const Limits& limits, const store::Collection& run) : run_{run} {
         for (const auto& limit : limits.limits) by_id_.try_emplace(limit.id, &limit);
     }
 
@@ -63,7 +63,7 @@ public:
 
 private:
     /// As bound_of_limit() of the judge.
-    std::optional<double> sheet_for(const Limit& limit, const Series& series) const {
+    std::optional<double> sheet_for(const Limit& limit, const store::Series& series) const {
         if (sheet_of(limit).empty()) return {};
         std::optional<double> most;
         for (const auto& seen : run_.observations)
@@ -72,13 +72,13 @@ private:
         return most;
     }
 
-    const Collection& run_;
+    const store::Collection& run_;
     std::map<std::string, const Limit*, std::less<>> by_id_;
 };
 
 } // namespace
 
-Result<Effective> effective(const Limits& limits, const Collection* run, double now) {
+Result<Effective> effective(const Limits& limits, const store::Collection* run, double now) {
     Effective out{.names = limits.names,
                   .machine = "",
                   .all = limits.limits.size(),
@@ -298,4 +298,4 @@ std::string to_json(const std::vector<LintRow>& findings, const std::vector<std:
                           {"findings", lint_rows(findings, "limit", false)}});
 }
 
-} // namespace assay::report
+} // namespace assay::judge

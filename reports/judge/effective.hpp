@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
 
 struct EffectiveLimit {
     Limit limit;
@@ -35,7 +35,7 @@ struct Effective {
 };
 
 /// `run`: of one machine; fails where there are several. `now`: seconds since 1970.
-Result<Effective> effective(const Limits& limits, const Collection* run, double now);
+Result<Effective> effective(const Limits& limits, const store::Collection* run, double now);
 
 document::Document make_document(const Effective& effective);
 std::string to_json(const Effective& effective);
@@ -46,4 +46,4 @@ document::Document make_document(const std::vector<document::LintRow>& findings,
 std::string to_json(const std::vector<document::LintRow>& findings,
                     const std::vector<std::string>& files, std::size_t limits);
 
-} // namespace assay::report
+} // namespace assay::judge

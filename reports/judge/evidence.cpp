@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 /// Degrees of freedom of components whose file does not say: as those of the table of kinds of benchmarks.
@@ -22,7 +22,7 @@ constexpr double usual_degrees = 6;
 
 } // namespace
 
-Cause cause_of_disturbance(const Observation& seen) {
+Cause cause_of_disturbance(const store::Observation& seen) {
     if (!seen.cause) return Cause::disturbed;
     using Code = record::DisturbanceCode;
     switch (seen.cause->code) {
@@ -40,7 +40,7 @@ Cause cause_of_disturbance(const Observation& seen) {
     }
 }
 
-std::vector<std::uint32_t> groups_of(const std::vector<Series>& series) {
+std::vector<std::uint32_t> groups_of(const std::vector<store::Series>& series) {
     std::vector<std::uint32_t> groups;
     std::unordered_map<std::string, std::uint32_t> known;
     groups.reserve(series.size());
@@ -53,9 +53,9 @@ std::vector<std::uint32_t> groups_of(const std::vector<Series>& series) {
     return groups;
 }
 
-std::vector<record::NamedList> differences_of(const std::vector<const Series*>& series) {
+std::vector<record::NamedList> differences_of(const std::vector<const store::Series*>& series) {
     const auto is_of_all = [&](const record::Named& parameter) {
-        return std::ranges::all_of(series, [&](const Series* one) {
+        return std::ranges::all_of(series, [&](const store::Series* one) {
             const auto* const value = record::find(one->parameters, parameter.name);
             return value != nullptr && *value == parameter.value;
         });
@@ -69,18 +69,19 @@ std::vector<record::NamedList> differences_of(const std::vector<const Series*>& 
     return out;
 }
 
-bool is_of_one_device(const Series& series) {
+bool is_of_one_device(const store::Series& series) {
     // One process copies between all of them.
     return series.benchmark != "transfer.peer" && series.place != "host" &&
            record::number(series.conditions, "ranks").value_or(1) <= 1;
 }
 
-bool is_executed_on_cpu(const Series& series) {
+bool is_executed_on_cpu(const store::Series& series) {
     const auto* const on = record::find(series.conditions, "executed_on");
     return on != nullptr && record::to_string(*on) != "device";
 }
 
-std::vector<Item> items_of(const Collection& collection, const std::vector<std::size_t>& first,
+std::vector<Item> items_of(const store::Collection& collection,
+                           const std::vector<std::size_t>& first,
                            const std::vector<std::uint32_t>& groups,
                            const std::vector<std::uint32_t>& runs, const CountsFor& counts_for) {
     std::vector<std::pair<std::uint32_t, Seen>> all;
@@ -101,7 +102,7 @@ std::vector<Item> items_of(const Collection& collection, const std::vector<std::
     return items;
 }
 
-bool counts(const Observation& seen) {
+bool counts(const store::Observation& seen) {
     return seen.value && !seen.replicas.empty() && record::is_measured(seen.status);
 }
 
@@ -132,15 +133,15 @@ Held held_against(const Item& item, bool at_least, const BoundOf& bound) {
     return held;
 }
 
-std::vector<stats::Margin> undisturbed(std::span<const stats::Margin> margins) {
-    std::vector<stats::Margin> kept;
+std::vector<decide::Margin> undisturbed(std::span<const decide::Margin> margins) {
+    std::vector<decide::Margin> kept;
     std::ranges::copy_if(margins, std::back_inserter(kept),
-                         [](const stats::Margin& margin) { return !margin.disturbed; });
+                         [](const decide::Margin& margin) { return !margin.disturbed; });
     return kept;
 }
 
 ItemValue newest_value(const Item& item) {
-    std::vector<const Observation*> newest;
+    std::vector<const store::Observation*> newest;
     std::uint32_t run = 0;
     for (const auto& one : item.seen) {
         if (!counts(*one.observation)) continue;
@@ -191,7 +192,7 @@ ItemNoise noise_of(const Limit& limit, const Item& item, bool feels_neighbours) 
     return noise;
 }
 
-bool feels_neighbours(const record::Machine& machine, const Series& series) {
+bool feels_neighbours(const record::Machine& machine, const store::Series& series) {
     const bool crosses_network = record::number(series.conditions, "machines").value_or(1) > 1;
     return machine.virtualization != "none" && (series.place == "host" || crosses_network);
 }
@@ -235,7 +236,7 @@ std::optional<double> sheet_at(const BoundBasis& basis, std::string_view benchma
 
 } // namespace
 
-bool bounds(const Series& series, std::string_view benchmark, const Series& other) {
+bool bounds(const store::Series& series, std::string_view benchmark, const store::Series& other) {
     if (series.benchmark != benchmark || series.place != other.place) return false;
     for (const char* name : {"together", "part"})
         if (record::text(series.parameters, name) != record::text(other.parameters, name))
@@ -247,7 +248,7 @@ bool bounds(const Series& series, std::string_view benchmark, const Series& othe
 }
 
 std::optional<double> bound_of_limit(const BoundBasis& basis, const Limit& limit, const Item& item,
-                                     bool at_least, const Observation& seen) {
+                                     bool at_least, const store::Observation& seen) {
     const auto& own = at_least ? limit.at_least : limit.at_most;
     if (!own || limit.share_of.empty()) return own;
     std::optional<double> whole;
@@ -265,4 +266,4 @@ std::optional<double> bound_of_limit(const BoundBasis& basis, const Limit& limit
     return whole ? std::optional{*own * *whole} : std::nullopt;
 }
 
-} // namespace assay::report
+} // namespace assay::judge

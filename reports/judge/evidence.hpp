@@ -16,11 +16,11 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
 
 /// An observation, and which of the node's runs it is of, the oldest 0.
 struct Seen {
-    const Observation* observation = nullptr;
+    const store::Observation* observation = nullptr;
     std::uint32_t run = 0;
 };
 
@@ -35,36 +35,37 @@ struct Item {
 using CountsFor =
     std::function<std::optional<std::uint32_t>(std::uint32_t run, std::uint32_t series)>;
 /// Of these runs (indices into Collection::runs), by series. Observations of run r are `first[r]` to `first[r + 1]`.
-std::vector<Item> items_of(const Collection& collection, const std::vector<std::size_t>& first,
+std::vector<Item> items_of(const store::Collection& collection,
+                           const std::vector<std::size_t>& first,
                            const std::vector<std::uint32_t>& groups,
                            const std::vector<std::uint32_t>& runs, const CountsFor& counts_for);
 
 /// A number for each series, equal for those that differ in the index of their device only.
-std::vector<std::uint32_t> groups_of(const std::vector<Series>& series);
+std::vector<std::uint32_t> groups_of(const std::vector<store::Series>& series);
 
 /// Of each series the parameters in which these differ, or that some do not have.
-std::vector<record::NamedList> differences_of(const std::vector<const Series*>& series);
+std::vector<record::NamedList> differences_of(const std::vector<const store::Series*>& series);
 
 /// Does one process measure it on one device? A team over several devices is not asked of each of them.
-bool is_of_one_device(const Series& series);
+bool is_of_one_device(const store::Series& series);
 /// Device code that was executed on a CPU, for tests.
-bool is_executed_on_cpu(const Series& series);
+bool is_executed_on_cpu(const store::Series& series);
 
 /// Was it measured? Its replicas are verified values, whatever its status.
-bool counts(const Observation& seen);
+bool counts(const store::Observation& seen);
 
 /// The replicas, each held against the bound of its observation.
 struct Held {
-    std::vector<stats::Margin> margins; ///< in order of measurement
+    std::vector<decide::Margin> margins; ///< in order of measurement
     std::optional<double>
         value; ///< geometric mean of the undisturbed ones, or of all where none is
     std::optional<double> bound; ///< of the newest observation
     std::size_t runs = 0;
 };
-using BoundOf = std::function<std::optional<double>(const Observation&)>;
+using BoundOf = std::function<std::optional<double>(const store::Observation&)>;
 Held held_against(const Item& item, bool at_least, const BoundOf& bound);
 /// Without those that something outside the node disturbed.
-std::vector<stats::Margin> undisturbed(std::span<const stats::Margin> margins);
+std::vector<decide::Margin> undisturbed(std::span<const decide::Margin> margins);
 
 /// Of the newest run: as published where it has one value, otherwise the mean of its replicas.
 struct ItemValue {
@@ -76,17 +77,17 @@ ItemValue newest_value(const Item& item);
 
 /// By the limit's recorded components, or without them by what the runs themselves say.
 struct ItemNoise {
-    stats::AcceptanceNoise fail;
-    stats::AcceptanceNoise pass; ///< upwards, which neighbours on a shared host do not cause
+    decide::AcceptanceNoise fail;
+    decide::AcceptanceNoise pass; ///< upwards, which neighbours on a shared host do not cause
 };
 ItemNoise noise_of(const Limit& limit, const Item& item, bool feels_neighbours);
 
 /// May neighbours on the same host or its network slow a run as a whole, unseen by any counter? Not the work of devices of
 /// one machine.
-bool feels_neighbours(const record::Machine& machine, const Series& series);
+bool feels_neighbours(const record::Machine& machine, const store::Series& series);
 
 /// What disturbed the replicas of an observation.
-Cause cause_of_disturbance(const Observation& seen);
+Cause cause_of_disturbance(const store::Observation& seen);
 /// Why an item without a value has none: the worst that its observations say (it has one at least).
 Cause why_nothing(const Item& item);
 
@@ -95,16 +96,16 @@ Cause why_nothing(const Item& item);
 
 /// Of one node.
 struct BoundBasis {
-    const Collection& collection;
+    const store::Collection& collection;
     const Limits& limits;
     std::span<const Item> items;
 };
 /// Nothing where what it is a share of is not known.
 std::optional<double> bound_of_limit(const BoundBasis& basis, const Limit& limit, const Item& item,
-                                     bool at_least, const Observation& seen);
+                                     bool at_least, const store::Observation& seen);
 
 /// Does the bound of this benchmark's series hold for another one: at the same place, and with the same value of each
 /// parameter that both have?
-bool bounds(const Series& series, std::string_view benchmark, const Series& other);
+bool bounds(const store::Series& series, std::string_view benchmark, const store::Series& other);
 
-} // namespace assay::report
+} // namespace assay::judge

@@ -24,11 +24,12 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 /// The runs of each machine in each campaign, the oldest first, from the last recorded repair on.
-Result<std::vector<Node>> nodes_of(const Collection& collection, const std::string& campaign) {
+Result<std::vector<Node>> nodes_of(const store::Collection& collection,
+                                   const std::string& campaign) {
     std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> runs;
     std::set<std::string> campaigns;
     for (std::uint32_t i = 0; i < collection.runs.size(); ++i) {
@@ -58,7 +59,7 @@ Result<std::vector<Node>> nodes_of(const Collection& collection, const std::stri
 }
 
 /// For each run the index of its first observation; one more at the end.
-std::vector<std::size_t> firsts_of(const Collection& collection) {
+std::vector<std::size_t> firsts_of(const store::Collection& collection) {
     std::vector<std::size_t> first(collection.runs.size() + 1);
     for (const auto& seen : collection.observations) ++first[seen.run + 1];
     for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
@@ -73,7 +74,7 @@ std::string type_of(const record::Machine& machine) {
 }
 
 /// Who else of its type measured it, and where each node stands among them. Only of series that two nodes have.
-void add_references(const Collection& collection, std::vector<Node>& nodes) {
+void add_references(const store::Collection& collection, std::vector<Node>& nodes) {
     struct Fleet {
         std::vector<double> values; ///< of each node one
         double median = 0;
@@ -116,8 +117,8 @@ void add_references(const Collection& collection, std::vector<Node>& nodes) {
 
 /// A file that could not be read may be of a node that nobody judged.
 Outcome worst_of(const Judgement& all) {
-    const bool lost = std::ranges::any_of(all.collection.problems,
-                                          [](const Problem& problem) { return !problem.is_copy; });
+    const bool lost = std::ranges::any_of(
+        all.collection.problems, [](const store::Problem& problem) { return !problem.is_copy; });
     auto worst = lost || all.nodes.empty() ? Outcome::inconclusive : Outcome::pass;
     for (const auto& node : all.nodes) worst = std::max(worst, node.outcome);
     return worst;
@@ -125,7 +126,7 @@ Outcome worst_of(const Judgement& all) {
 
 } // namespace
 
-CollectOptions collecting_for(const Limits& limits, CollectOptions options) {
+store::CollectOptions collecting_for(const Limits& limits, store::CollectOptions options) {
     options.metrics.emplace_back("primary");
     for (const auto& limit : limits.limits)
         if (!limit.metric.empty()) options.metrics.push_back(limit.metric);
@@ -133,10 +134,10 @@ CollectOptions collecting_for(const Limits& limits, CollectOptions options) {
     return options;
 }
 
-Result<Judgement> judge(Collection collection, Limits limits, const JudgeOptions& options) {
+Result<Judgement> judge(store::Collection collection, Limits limits, const JudgeOptions& options) {
     ASSAY_TRY(apply_filters(collection, options.filter));
     for (const auto& expectation : limits.expect)
-        for (const auto& text : expectation.expect) ASSAY_TRY(record::unmet({}, text));
+        for (const auto& text : expectation.expect) ASSAY_TRY(decide::unmet({}, text));
     ASSAY_TRY(auto nodes, nodes_of(collection, options.campaign));
     Judgement all{.collection = std::move(collection),
                   .limits = std::move(limits),
@@ -190,11 +191,11 @@ void NodeJudge::check_parts(Context& context) const {
         if (const auto& gates = collection_.runs[run].gates)
             expected.insert(gates->expected.begin(), gates->expected.end());
     for (const auto& text : expected) {
-        const auto found = record::unmet(context.machine, text);
+        const auto found = decide::unmet(context.machine, text);
         // judge() has refused unknown ones of limits; those of a run may be of a later version.
         const auto cause = !found                   ? Cause::not_measured
                            : !*found                ? Cause::none
-                           : record::is_setup(text) ? Cause::setup_differs
+                           : decide::is_setup(text) ? Cause::setup_differs
                                                     : Cause::part_missing;
         context.add(cause, "expect:" + text).detail = found ? found->value_or("") : "";
     }
@@ -248,7 +249,7 @@ void NodeJudge::check_throttling(Context& context) const {
         for (const auto& [seen, run] : item.seen) {
             if (run != newest || !counts(*seen)) continue;
             const auto throttled = static_cast<std::size_t>(
-                std::ranges::count(seen->replicas, true, &ReplicaValue::throttled));
+                std::ranges::count(seen->replicas, true, &store::ReplicaValue::throttled));
             auto& worst = parts[part];
             // The largest share, then the most.
             if (std::tuple{throttled * std::max<std::size_t>(worst.all, 1), throttled} >
@@ -281,7 +282,7 @@ void NodeJudge::check_telemetry(Context& context) const {
         const auto cause = cause_of(which);
         if (!cause) continue;
         const auto saw = [&](const Seen& one) {
-            return (one.observation->events.value_or(0) & event_bit(which)) != 0;
+            return (one.observation->events.value_or(0) & store::event_bit(which)) != 0;
         };
         const auto item = std::ranges::find_if(context.items, [&](const Item& each) {
             return is_judged(part_of(collection_.series[each.series])) &&
@@ -333,7 +334,8 @@ PartFinding results_of(const record::Soak& soak) {
         results.detail = std::to_string(soak.wrong);
         if (!soak.corruptions.empty()) {
             const auto& first = soak.corruptions.front();
-            results.detail = fmt::format("{}: {}, {}", soak.wrong, first.of, place_in_words(first));
+            results.detail =
+                fmt::format("{}: {}, {}", soak.wrong, first.of, report::place_in_words(first));
             if (!first.bits.empty()) results.detail += fmt::format(", 0x{}", first.bits);
         }
         return results;
@@ -369,10 +371,10 @@ std::vector<PartFinding> findings_of(const record::Soak& soak) {
     if (soak.wrong == 0 && soak.seconds < soak.asked_seconds)
         findings.push_back({.cause = Cause::soak_short,
                             .id = "soak:time",
-                            .detail = fmt::format("{} / {}", soak_time(soak.seconds),
-                                                  soak_time(soak.asked_seconds))});
+                            .detail = fmt::format("{} / {}", report::soak_time(soak.seconds),
+                                                  report::soak_time(soak.asked_seconds))});
     for (const auto& phase : soak.phases) findings.push_back(speed_of(phase));
     return findings;
 }
 
-} // namespace assay::report
+} // namespace assay::judge

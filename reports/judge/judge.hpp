@@ -14,21 +14,22 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
 
 struct JudgeOptions {
     std::vector<std::string> filter; ///< of runs and cases, as of comparisons
     std::string campaign;            ///< every one for itself where empty
     PartChoice part = PartChoice::all;
-    stats::AcceptanceLevels levels;
+    decide::AcceptanceLevels levels;
     std::optional<double> now; ///< seconds since 1970, for what expires; the clock's otherwise
 };
 
 /// Fails where a filter or a campaign names nothing.
-Result<Judgement> judge(Collection collection, Limits limits, const JudgeOptions& options = {});
+Result<Judgement> judge(store::Collection collection, Limits limits,
+                        const JudgeOptions& options = {});
 
 /// What `collect` must read for these limits.
-CollectOptions collecting_for(const Limits& limits, CollectOptions options = {});
+store::CollectOptions collecting_for(const Limits& limits, store::CollectOptions options = {});
 
 // --- document ------------------------------------------------------------------------------------
 // A judgement as a document: of one node every check, of many those that are not PASS.
@@ -38,4 +39,4 @@ document::Document make_document(const Judgement& judgement);
 /// What it rests on: waivers, limits and where they come from, files that were not used.
 std::vector<document::Section> origins_of(const Judgement& judgement);
 
-} // namespace assay::report
+} // namespace assay::judge

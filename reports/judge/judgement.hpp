@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
 
 /// A value beside the three references: shares of 1.
 struct References {
@@ -45,7 +45,7 @@ struct Check {
     std::optional<double> bound;
     std::size_t replicas = 0;
     std::size_t runs = 0;
-    std::optional<double> p_pass;       ///< see stats::Acceptance
+    std::optional<double> p_pass;       ///< see decide::Acceptance
     std::optional<double> p_fail;       ///< adjusted for all checks of the node
     std::optional<std::size_t> repeats; ///< replicas that would decide
     bool is_warm =
@@ -82,9 +82,9 @@ struct Node {
 ASSAY_ENUM(PartChoice, all, host, devices)
 
 struct Judgement {
-    Collection collection;
+    store::Collection collection;
     Limits limits;
-    stats::AcceptanceLevels levels;
+    decide::AcceptanceLevels levels;
     PartChoice part = PartChoice::all;
     std::vector<Node> nodes; ///< the worst first
     Outcome outcome = Outcome::inconclusive;
@@ -92,4 +92,4 @@ struct Judgement {
     std::string campaign;            ///< the same
 };
 
-} // namespace assay::report
+} // namespace assay::judge

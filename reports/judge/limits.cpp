@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 constexpr std::string_view of_limit = "limit:";
@@ -265,4 +265,4 @@ json::Value to_json(const LimitsFile& file) {
     return value;
 }
 
-} // namespace assay::report
+} // namespace assay::judge

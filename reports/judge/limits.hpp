@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
 
 /// What a bound is derived from.
 ASSAY_ENUM(LimitKind, spec, fleet, contract)
@@ -159,4 +159,4 @@ ASSAY_FIELDS(LimitsFile, schema, name, description, date, author, expires, sourc
 template <OneOf<Components, ErrorRates, Limit, Expectation, Waiver, LimitsFile> T>
 void json_lenient(const T&);
 
-} // namespace assay::report
+} // namespace assay::judge

@@ -19,7 +19,9 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::judge {
+
+using namespace document;
 namespace {
 
 using document::LintRow;
@@ -50,7 +52,7 @@ std::set<std::string> precisions_in(std::string text) {
         return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     });
     std::set<std::string> found;
-    for (const auto& name : datasheet::precision_names) {
+    for (const auto& name : reference::precision_names) {
         const std::string word{name.hardware};
         for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
             const auto is_word = [&](std::size_t i) {
@@ -267,7 +269,7 @@ private:
         named.merge(precisions_in(limit.title));
         const auto pattern = pattern_of(limit.cases, "precision");
         if (named.empty() || pattern.empty()) return;
-        for (const auto& name : datasheet::precision_names)
+        for (const auto& name : reference::precision_names)
             if (matches(pattern, std::string{name.parameter}) &&
                 named.contains(std::string{name.hardware}))
                 return;
@@ -451,4 +453,4 @@ std::vector<LintRow> lint_unreadable(const std::string& file, std::string_view t
     return found;
 }
 
-} // namespace assay::report
+} // namespace assay::judge

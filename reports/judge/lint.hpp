@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
 
 // --- peaks ---------------------------------------------------------------------------------------
 // What physics allows where a limit applies: rates by the data sheets of the chips that it is for, and of the network
@@ -38,12 +38,12 @@ struct Peak {
 };
 
 /// Chips that the limit's machines have; empty where it does not name devices.
-std::vector<const datasheet::HardwareEntry*> chips_of(const Limit& limit,
-                                                      const datasheet::Hardware& hardware);
+std::vector<const reference::HardwareEntry*> chips_of(const Limit& limit,
+                                                      const reference::Hardware& hardware);
 
 /// One for each chip of it that the data sheets have; of a limit that names none the fastest. Empty where none bounds the
 /// metric. In the unit of the limit.
-std::vector<Peak> peaks_of(const Limit& limit, const datasheet::Hardware& hardware);
+std::vector<Peak> peaks_of(const Limit& limit, const reference::Hardware& hardware);
 
 /// The latency, in seconds, that only a broken measurement of its benchmark exceeds; infinite where there is none.
 double most_latency(const Limit& limit);
@@ -56,8 +56,8 @@ double bus_bandwidth_between(double node_bandwidth, double nodes, double ranks);
 
 struct LintOptions {
     std::optional<double> now;                     ///< seconds since 1970; the clock's otherwise
-    const datasheet::Hardware* hardware = nullptr; ///< no peaks without
-    const Collection* runs = nullptr;              ///< whose machines and cases limits may be for
+    const reference::Hardware* hardware = nullptr; ///< no peaks without
+    const store::Collection* runs = nullptr;       ///< whose machines and cases limits may be for
 };
 
 /// `file`: as Limit::file has it.
@@ -73,4 +73,4 @@ std::vector<document::LintRow> lint(const std::vector<NamedLimits>& files,
 std::vector<document::LintRow> lint_unreadable(const std::string& file, std::string_view text,
                                                const std::string& error);
 
-} // namespace assay::report
+} // namespace assay::judge

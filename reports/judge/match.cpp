@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 struct MachineKey {
@@ -46,7 +46,7 @@ std::string pci_of(const record::Machine& machine, const record::Device& device)
 std::string form_factor_of(const record::Machine& /*machine*/, const record::Device& device) {
     const auto* const hardware = installed_hardware();
     const auto* const entry =
-        hardware == nullptr ? nullptr : datasheet::find_hardware(*hardware, device);
+        hardware == nullptr ? nullptr : reference::find_hardware(*hardware, device);
     return entry == nullptr ? std::string{} : entry->form_factor;
 }
 
@@ -143,7 +143,7 @@ std::string places_of(const Limit& limit) {
     return place.empty() ? "*" : place;
 }
 
-bool is_for(const Limit& limit, const Series& series) {
+bool is_for(const Limit& limit, const store::Series& series) {
     if (limit.metric.empty() ? !series.is_headline : limit.metric != series.metric) return false;
     // A limit of a case alone says nothing of a part of the host, of eight devices at once, or of a soak.
     for (const char* name : {"together", "part", "soak"})
@@ -165,7 +165,7 @@ std::string device_part(std::string place) {
     if (place.find(':') == std::string::npos) place += ":0";
     return place;
 }
-std::string part_of(const Series& series) {
+std::string part_of(const store::Series& series) {
     const bool crosses_network = record::number(series.conditions, "machines").value_or(1) > 1;
     if (series.place == "host") return crosses_network ? "fabric" : "host";
     return is_of_one_device(series) ? device_part(series.place) : "fabric";
@@ -230,11 +230,11 @@ bool replaces(const Limit& limit, const Limit& other, const record::Machine& fou
            });
 }
 
-const record::Device* device_of(const record::Machine& machine, const Series& series) {
+const record::Device* device_of(const record::Machine& machine, const store::Series& series) {
     const auto [kind, index] = parts_of(series.place);
     for (const auto& device : machine.devices)
         if (device.kind == kind && device.index == index) return &device;
     return nullptr;
 }
 
-} // namespace assay::report
+} // namespace assay::judge

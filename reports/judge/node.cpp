@@ -12,7 +12,7 @@
 #include <numbers>
 #include <tuple>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 /// Is the value on the bad side of a bound by its estimate alone?
@@ -24,7 +24,7 @@ bool is_beyond(double value, const std::optional<double>& warn, bool at_least) {
 constexpr double warm = 2; // seconds
 
 /// A value that something between 2% and three deviations would carry over its limit.
-bool is_close(double mean, const stats::AcceptanceNoise& noise) {
+bool is_close(double mean, const decide::AcceptanceNoise& noise) {
     constexpr double least = 0.02;
     constexpr double deviations = 3;
     return std::abs(mean) <
@@ -48,8 +48,8 @@ void hold_against_contract(std::vector<Check>& checks) {
 
 } // namespace
 
-NodeJudge::NodeJudge(const Collection& collection, const Limits& limits,
-                     const stats::AcceptanceLevels& levels, PartChoice part, double now)
+NodeJudge::NodeJudge(const store::Collection& collection, const Limits& limits,
+                     const decide::AcceptanceLevels& levels, PartChoice part, double now)
     : collection_{collection}, limits_{limits}, levels_{levels}, part_{part}, now_{now},
       groups_{groups_of(collection.series)} {
     for (std::uint32_t i = 0; i < collection.series.size(); ++i)
@@ -185,7 +185,7 @@ void NodeJudge::check_limits(Context& context) const {
 
 /// Of one limit: several cases need names of their own.
 void NodeJudge::tell_apart(std::span<Check> checks) const {
-    std::vector<const Series*> series;
+    std::vector<const store::Series*> series;
     for (const auto& check : checks) series.push_back(&collection_.series[*check.series]);
     auto which = differences_of(series);
     for (std::size_t i = 0; i < checks.size(); ++i) checks[i].which = std::move(which[i]);
@@ -302,11 +302,11 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
             return !counts(*one.observation) || holds(*one.observation);
         });
     };
-    if (!all_of_values([](const Observation& seen) { return seen.events.has_value(); }))
+    if (!all_of_values([](const store::Observation& seen) { return seen.events.has_value(); }))
         return say(Cause::no_telemetry);
-    if (!all_of_values([](const Observation& seen) { return seen.verified; }))
+    if (!all_of_values([](const store::Observation& seen) { return seen.verified; }))
         return say(Cause::not_verified);
-    const BoundOf bound_of = [&](const Observation& seen) {
+    const BoundOf bound_of = [&](const store::Observation& seen) {
         return bound_of_limit(
             {.collection = collection_, .limits = limits_, .items = context.items}, limit, item,
             at_least, seen);
@@ -321,7 +321,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
         const auto* const device = device_of(context.machine, series);
         const auto* const hardware = installed_hardware();
         const bool is_known = device != nullptr && hardware != nullptr &&
-                              datasheet::find_hardware(*hardware, *device) != nullptr;
+                              reference::find_hardware(*hardware, *device) != nullptr;
         // Of the only device of its maker there are no siblings.
         const bool is_only =
             device != nullptr &&
@@ -358,12 +358,12 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
             started.push_back(collection_.runs[run].started_seconds);
     const auto quiet = undisturbed(held.margins);
     const auto last = held.margins.back().run;
-    const auto of_last = [&](const std::vector<stats::Margin>& margins) {
-        return static_cast<std::size_t>(std::ranges::count(margins, last, &stats::Margin::run));
+    const auto of_last = [&](const std::vector<decide::Margin>& margins) {
+        return static_cast<std::size_t>(std::ranges::count(margins, last, &decide::Margin::run));
     };
     Context::Test test{.check = index,
-                       .pass = stats::pass_test(held.margins, noise.pass, started),
-                       .fail = stats::fail_test(quiet, noise.fail),
+                       .pass = decide::pass_test(held.margins, noise.pass, started),
+                       .fail = decide::fail_test(quiet, noise.fail),
                        .fail_anyway = 1,
                        .noise = noise.fail,
                        .newest = of_last(held.margins),
@@ -371,7 +371,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
                        .disturbed_by = cause_of_disturbance(*item.seen.back().observation),
                        .overall = held.value};
     test.fail_anyway = test.fail.p_fail;
-    if (is_shared) test.fail = stats::fail_test_on_shared_host(quiet, started, noise.fail);
+    if (is_shared) test.fail = decide::fail_test_on_shared_host(quiet, started, noise.fail);
     context.tests.push_back(test);
 }
 
@@ -418,21 +418,21 @@ void NodeJudge::decide(Context& context) const {
         check.outcome = Outcome::inconclusive;
         if (test.undisturbed == 0) {
             say(test.disturbed_by);
-        } else if (test.newest < stats::pass_looks.front()) {
+        } else if (test.newest < decide::pass_looks.front()) {
             say(Cause::too_few_replicas);
-            check.repeats = stats::pass_looks.front();
+            check.repeats = decide::pass_looks.front();
         } else if (test.fail_anyway <= level) {
             say(Cause::neighbours);
         } else if (const double mean = test.pass.sequential.mean; mean > 0) {
             constexpr double runs = 10; // share the level
-            check.repeats = stats::replicas_to_decide(test.pass.sequential, levels_.pass / runs,
-                                                      stats::pass_looks);
+            check.repeats = decide::replicas_to_decide(test.pass.sequential, levels_.pass / runs,
+                                                       decide::pass_looks);
             say(check.repeats                ? Cause::undecided
                 : is_close(mean, test.noise) ? Cause::unsettled
                                              : Cause::unstable);
         } else {
-            check.repeats = test.fail.looks == 0 ? std::optional{stats::fail_looks.front()}
-                                                 : stats::replicas_to_decide(test.fail, level);
+            check.repeats = test.fail.looks == 0 ? std::optional{decide::fail_looks.front()}
+                                                 : decide::replicas_to_decide(test.fail, level);
             say(test.fail.looks == 0         ? Cause::too_few_replicas
                 : check.repeats              ? Cause::undecided
                 : is_close(mean, test.noise) ? Cause::unsettled
@@ -463,4 +463,4 @@ void NodeJudge::check_cases(Context& context) const {
     }
 }
 
-} // namespace assay::report
+} // namespace assay::judge

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
 
 /// A run with this tag begins a new series: `assay run acceptance --tag repair="DIMM B2 replaced"`.
 inline constexpr std::string_view repair_tag = "repair";
@@ -26,8 +26,8 @@ inline constexpr std::string_view repair_tag = "repair";
 /// What every node is judged by. May be used by several threads.
 class NodeJudge {
 public:
-    NodeJudge(const Collection& collection, const Limits& limits,
-              const stats::AcceptanceLevels& levels, PartChoice part, double now);
+    NodeJudge(const store::Collection& collection, const Limits& limits,
+              const decide::AcceptanceLevels& levels, PartChoice part, double now);
 
     /// Fills in its checks and its outcome. `first`: see items_of().
     void operator()(Node& node, const std::vector<std::size_t>& first) const;
@@ -54,9 +54,9 @@ private:
     void decide(Context& context) const;
     void waive(Context& context) const;
 
-    const Collection& collection_;
+    const store::Collection& collection_;
     const Limits& limits_;
-    stats::AcceptanceLevels levels_;
+    decide::AcceptanceLevels levels_;
     PartChoice part_;
     double now_;
     std::vector<std::uint32_t> groups_; ///< for each series
@@ -84,10 +84,10 @@ struct NodeJudge::Context {
     /// A check that waits for the others of the node, by its index.
     struct Test {
         std::size_t check;
-        stats::PassTest pass;
-        stats::Acceptance fail;
+        decide::PassTest pass;
+        decide::Acceptance fail;
         double fail_anyway;            ///< its p_fail, were there no neighbours
-        stats::AcceptanceNoise noise;  ///< of FAIL
+        decide::AcceptanceNoise noise; ///< of FAIL
         std::size_t newest;            ///< replicas of the newest run
         std::size_t undisturbed;       ///< of these
         Cause disturbed_by;            ///< what disturbed the others
@@ -110,4 +110,4 @@ struct NodeJudge::Context {
     }
 };
 
-} // namespace assay::report
+} // namespace assay::judge

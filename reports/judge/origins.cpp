@@ -13,7 +13,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 using namespace document;
@@ -113,4 +113,4 @@ std::vector<document::Section> origins_of(const Judgement& judgement) {
     return sections;
 }
 
-} // namespace assay::report
+} // namespace assay::judge

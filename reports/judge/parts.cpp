@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 bool is_below(const std::optional<int>& found, const std::optional<int>& most) {
@@ -20,7 +20,7 @@ bool is_below(const std::optional<int>& found, const std::optional<int>& most) {
 
 class Parts {
 public:
-    Parts(const record::Machine& machine, const datasheet::Hardware* hardware)
+    Parts(const record::Machine& machine, const reference::Hardware* hardware)
         : machine_{machine}, hardware_{hardware} {}
 
     std::vector<PartFinding> findings(std::optional<double> clock_hz) {
@@ -58,7 +58,7 @@ private:
     /// None may be meant: on a guest that was given a device alone, on a board with one device. Some of them never is.
     void look_at_links(const record::Device& device) {
         if (hardware_ == nullptr || !device.nvlinks || !device.mode.empty()) return;
-        const auto* const entry = datasheet::find_hardware(*hardware_, device);
+        const auto* const entry = reference::find_hardware(*hardware_, device);
         if (entry == nullptr || entry->nvlink_bridge || !entry->nvlink_bandwidth ||
             !entry->nvlink_rate)
             return;
@@ -116,7 +116,7 @@ private:
 
     void look_at_clock(std::optional<double> clock_hz) {
         if (hardware_ == nullptr || !clock_hz || !is_bare_metal()) return;
-        const auto* const entry = datasheet::find_processor(hardware_->processors, machine_);
+        const auto* const entry = reference::find_processor(hardware_->processors, machine_);
         constexpr double least = 0.6; // of the highest clock: base clocks are above it
         if (entry == nullptr || *clock_hz >= least * entry->boost_clock_hz.value_or(0)) return;
         add(Cause::clock_held, "setup:clock",
@@ -124,7 +124,7 @@ private:
     }
 
     const record::Machine& machine_;
-    const datasheet::Hardware* hardware_;
+    const reference::Hardware* hardware_;
     std::vector<PartFinding> found_;
 };
 
@@ -132,22 +132,22 @@ private:
 
 std::vector<PartFinding> findings_of_parts(const record::Machine& machine,
                                            std::optional<double> clock_hz,
-                                           const datasheet::Hardware* hardware) {
+                                           const reference::Hardware* hardware) {
     return Parts{machine, hardware}.findings(clock_hz);
 }
 
-int devices_of_type(const record::Machine& machine, const datasheet::Hardware* hardware) {
+int devices_of_type(const record::Machine& machine, const reference::Hardware* hardware) {
     if (hardware == nullptr || !machine.container.empty()) return 0;
     const auto* const type =
-        datasheet::find_instance(*hardware, machine.provider, machine.instance);
+        reference::find_instance(*hardware, machine.provider, machine.instance);
     if (type == nullptr) return 0;
-    const auto* const device = datasheet::find_accelerator(*hardware, type->gpu);
+    const auto* const device = reference::find_accelerator(*hardware, type->gpu);
     const bool is_known = device != nullptr && !device->names.empty();
     return is_known ? static_cast<int>(type->gpus.value_or(0)) : 0; // half a device counts as none
 }
 
-const datasheet::Hardware* installed_hardware() {
-    const auto& hardware = datasheet::installed_hardware();
+const reference::Hardware* installed_hardware() {
+    const auto& hardware = reference::installed_hardware();
     return hardware ? &*hardware : nullptr;
 }
 
@@ -259,4 +259,4 @@ std::optional<Cause> cause_of(record::Status status) {
     }
 }
 
-} // namespace assay::report
+} // namespace assay::judge

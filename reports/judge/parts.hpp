@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
 
 // --- causes --------------------------------------------------------------------------------------
 // Codes of what a check found, and what each means for the node: for programs, JUnit and tickets, so they stay as they
@@ -92,16 +92,16 @@ struct PartFinding {
 /// `hardware`: null where the data sheets cannot be read.
 std::vector<PartFinding> findings_of_parts(const record::Machine& machine,
                                            std::optional<double> clock_hz,
-                                           const datasheet::Hardware* hardware);
+                                           const reference::Hardware* hardware);
 
 /// Of a soak: wrong results, its time, and of each phase whether it slowed down.
 std::vector<PartFinding> findings_of(const record::Soak& soak);
 
 /// Devices that the provider's type of machine has. 0 where the catalogue does not know it, or what no driver of ours
 /// reports, and in a container, which may be given some of them.
-int devices_of_type(const record::Machine& machine, const datasheet::Hardware* hardware);
+int devices_of_type(const record::Machine& machine, const reference::Hardware* hardware);
 
 /// The installed data sheets, read once; null if they cannot be read.
-const datasheet::Hardware* installed_hardware();
+const reference::Hardware* installed_hardware();
 
-} // namespace assay::report
+} // namespace assay::judge

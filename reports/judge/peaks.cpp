@@ -8,11 +8,11 @@
 #include <cmath>
 #include <limits>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
-using datasheet::Engine;
-using datasheet::HardwareEntry;
+using reference::Engine;
+using reference::HardwareEntry;
 
 /// The smallest number that a pattern admits; nothing where it is none.
 std::optional<double> least_of(const std::string& pattern) {
@@ -33,7 +33,7 @@ std::optional<Peak> arithmetic(const Limit& limit, const HardwareEntry& chip) {
     const bool vectors = benchmark == "peak.fma";
     Peak peak{.of = chip.name};
     double usual = std::numeric_limits<double>::infinity();
-    for (const auto& name : datasheet::precision_names) {
+    for (const auto& name : reference::precision_names) {
         if (!matches(pattern, std::string{name.parameter})) continue;
         const auto rate = [&](Engine engine) {
             const auto& all = chip.peaks.of(engine);
@@ -62,7 +62,7 @@ bool is_beyond_caches(const Limit& limit) {
 
 std::optional<Peak> host_link(const Limit& limit, const HardwareEntry& chip) {
     const auto lane =
-        chip.pcie_generation ? datasheet::pcie_lane_rate(*chip.pcie_generation) : std::nullopt;
+        chip.pcie_generation ? reference::pcie_lane_rate(*chip.pcie_generation) : std::nullopt;
     const auto pcie = lane && chip.pcie_lanes ? std::optional{*lane * *chip.pcie_lanes} : lane;
     const auto one_way = chip.host_link_bandwidth ? chip.host_link_bandwidth : pcie;
     if (!one_way) return {};
@@ -91,7 +91,7 @@ std::optional<Peak> between_devices(const Limit& limit, const HardwareEntry& chi
 }
 
 /// All cores at their highest clock, all memory channels; of as many sockets as the limit may be for.
-std::optional<Peak> processor(const Limit& limit, const datasheet::ProcessorEntry& entry) {
+std::optional<Peak> processor(const Limit& limit, const reference::ProcessorEntry& entry) {
     const auto sockets = least_of(pattern_of(limit.machine, "sockets")).value_or(2);
     if (limit.unit == "B/s") {
         constexpr double bytes = 8; // of one transfer
@@ -103,7 +103,7 @@ std::optional<Peak> processor(const Limit& limit, const datasheet::ProcessorEntr
     }
     const auto given = pattern_of(limit.cases, "precision");
     double each = 0; // clock of a core
-    for (const auto& name : datasheet::precision_names)
+    for (const auto& name : reference::precision_names)
         if (given.empty() || matches(given, std::string{name.parameter}))
             for (const auto& [isa, rates] : entry.core.rates)
                 if (const auto rate = rates.find(name.hardware); rate != rates.end())
@@ -113,7 +113,7 @@ std::optional<Peak> processor(const Limit& limit, const datasheet::ProcessorEntr
 }
 
 /// Of all its network cards together in one direction, those of RDMA where it has such.
-std::optional<double> network_of(const datasheet::InstanceEntry& instance) {
+std::optional<double> network_of(const reference::InstanceEntry& instance) {
     constexpr double bytes_of_gigabit = 1e9 / 8;
     for (const auto* path : {"rdma_gbps", "network_gbps"})
         if (const auto found = instance.sheet.figures.find(path);
@@ -123,7 +123,7 @@ std::optional<double> network_of(const datasheet::InstanceEntry& instance) {
 }
 
 std::vector<Peak> network(const Limit& limit, double machines,
-                          const datasheet::Hardware& hardware) {
+                          const reference::Hardware& hardware) {
     const auto instance = pattern_of(limit.machine, "instance");
     const auto ranks = least_of(pattern_of(limit.cases, "ranks"));
     std::vector<Peak> peaks;
@@ -154,7 +154,7 @@ std::optional<Peak> peak_of(const Limit& limit, const HardwareEntry& chip) {
 }
 
 /// Of everything that the data sheets have and that the limit's place may be.
-std::optional<Peak> fastest(const Limit& limit, const datasheet::Hardware& hardware) {
+std::optional<Peak> fastest(const Limit& limit, const reference::Hardware& hardware) {
     const auto place = pattern_of(limit.cases, "place");
     std::optional<Peak> best;
     const auto take = [&](std::optional<Peak> peak) {
@@ -190,7 +190,7 @@ double bus_bandwidth_between(double node_bandwidth, double nodes, double ranks) 
 }
 
 std::vector<const HardwareEntry*> chips_of(const Limit& limit,
-                                           const datasheet::Hardware& hardware) {
+                                           const reference::Hardware& hardware) {
     const auto pattern = pattern_of(limit.machine, "device");
     std::vector<const HardwareEntry*> chips;
     if (pattern.empty()) return chips;
@@ -201,7 +201,7 @@ std::vector<const HardwareEntry*> chips_of(const Limit& limit,
     return chips;
 }
 
-std::vector<Peak> peaks_of(const Limit& limit, const datasheet::Hardware& hardware) {
+std::vector<Peak> peaks_of(const Limit& limit, const reference::Hardware& hardware) {
     const auto benchmark = limit.cases.find("benchmark");
     if (benchmark == limit.cases.end() || !limit.share_of.empty()) return {};
     const auto machines = least_of(pattern_of(limit.cases, "machines"));
@@ -223,4 +223,4 @@ std::vector<Peak> peaks_of(const Limit& limit, const datasheet::Hardware& hardwa
     return peaks;
 }
 
-} // namespace assay::report
+} // namespace assay::judge

@@ -19,7 +19,9 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::judge {
+
+using namespace document;
 namespace {
 
 using document::Tone;
@@ -57,7 +59,7 @@ bool is_called_by_cause(const Check& check) {
            !id.starts_with("soak:");
 }
 
-const Series* series_of(const Judgement& judgement, const Check& check) {
+const store::Series* series_of(const Judgement& judgement, const Check& check) {
     return check.series ? &judgement.collection.series[*check.series] : nullptr;
 }
 const Limit* limit_of(const Judgement& judgement, const Check& check) {
@@ -344,7 +346,8 @@ Answer answer_of(const Judgement& judgement) {
                          : say_count<text::judge::counts>(judgement.nodes.size(), join(parts)));
     }
     // Of files that were not used nobody knows whose they are: `judge` takes no PASS from the others.
-    const auto lost = std::ranges::count(judgement.collection.problems, false, &Problem::is_copy);
+    const auto lost =
+        std::ranges::count(judgement.collection.problems, false, &store::Problem::is_copy);
     if (lost > 0)
         answer.worst =
             say<text::judge::worst>(say_count<text::judge::lost>(static_cast<std::size_t>(lost)));
@@ -413,4 +416,4 @@ std::vector<std::string> scope_of(const Judgement& judgement) {
     return parts;
 }
 
-} // namespace assay::report
+} // namespace assay::judge

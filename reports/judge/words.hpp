@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <string>
 
-namespace assay::report {
+namespace assay::judge {
 
 /// Of a limit, in the language in use; empty where it has none.
 const std::string& title_of(const Limit& limit);
@@ -74,4 +74,4 @@ std::vector<std::string> scope_of(const Judgement& judgement);
 
 std::string kind_in_words(LimitKind kind);
 
-} // namespace assay::report
+} // namespace assay::judge

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 /// Nested deeper than any formula: hostile text ends here and not with the stack.
@@ -250,4 +250,4 @@ std::vector<const Line*> Calculation::behind(std::string_view key) const {
     return found;
 }
 
-} // namespace assay::report
+} // namespace assay::offers

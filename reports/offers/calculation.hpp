@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::offers {
 
 struct Quantity {
     double value = 0;
@@ -74,4 +74,4 @@ private:
     std::map<std::string, std::size_t, std::less<>> by_key_;
 };
 
-} // namespace assay::report
+} // namespace assay::offers

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 /// Nothing divides by 0.
@@ -165,24 +165,24 @@ private:
     }
 
     /// That of the catalogue, where the offer itself names no GPU.
-    const datasheet::InstanceEntry* type() const {
+    const reference::InstanceEntry* type() const {
         const auto& offer = cost_.offer;
         if (options_.hardware == nullptr || !offer.gpu.empty()) return nullptr;
-        return datasheet::find_instance(*options_.hardware, offer.provider, offer.instance);
+        return reference::find_instance(*options_.hardware, offer.provider, offer.instance);
     }
 
     /// Of the GPUs of the machine that was measured, or by the name of the offer, or by the type where it names none.
-    const datasheet::HardwareEntry* datasheet() const {
+    const reference::HardwareEntry* datasheet() const {
         if (options_.hardware == nullptr) return nullptr;
         if (options_.runs != nullptr)
             for (const auto& machine : options_.runs->machines)
                 if (is_of(cost_.offer, machine, options_.hardware) && !machine.devices.empty())
-                    return datasheet::find_hardware(*options_.hardware, machine.devices.front());
+                    return reference::find_hardware(*options_.hardware, machine.devices.front());
         const auto& offer = cost_.offer;
         if (const auto* known = type())
-            return datasheet::find_accelerator(*options_.hardware, known->gpu);
+            return reference::find_accelerator(*options_.hardware, known->gpu);
         const auto found =
-            datasheet::entry_named(*options_.hardware, offer.gpu, datasheet::Kind::accelerator);
+            reference::entry_named(*options_.hardware, offer.gpu, reference::Kind::accelerator);
         return found ? found->accelerator : nullptr;
     }
 
@@ -427,4 +427,4 @@ void add_inputs(Calculation& lines, std::span<const Setting> table, const Given&
     }
 }
 
-} // namespace assay::report
+} // namespace assay::offers

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::offers {
 
 // --- settings ------------------------------------------------------------------------------------
 // Inputs of calculations that people give: `--set NAME=VALUE`.
@@ -54,8 +54,8 @@ struct CostOptions {
     std::optional<double> nodes; ///< those of each offer otherwise, 1 where it has none
     double term_months = 12;
     std::vector<Work> work;
-    const Collection* runs = nullptr;              ///< no job without
-    const datasheet::Hardware* hardware = nullptr; ///< no power by data sheets without
+    const store::Collection* runs = nullptr;       ///< no job without
+    const reference::Hardware* hardware = nullptr; ///< no power by data sheets without
 };
 
 struct Cost {
@@ -88,4 +88,4 @@ std::vector<BreakEven> break_evens(const std::vector<Cost>& costs);
 /// Lines of goodput after Daly: "failure_hours", "checkpoint_hours" and "restart_hours" must be there.
 void add_goodput(Calculation& lines);
 
-} // namespace assay::report
+} // namespace assay::offers

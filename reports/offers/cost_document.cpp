@@ -18,7 +18,7 @@
 #include <array>
 #include <utility>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 using namespace document;
@@ -359,4 +359,4 @@ std::string to_json(const std::vector<Cost>& costs) {
                           {"rent_or_buy", std::move(pairs)}});
 }
 
-} // namespace assay::report
+} // namespace assay::offers

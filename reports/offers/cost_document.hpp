@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::offers {
 
 /// `explain`: every line of each calculation, with formula and source.
 document::Document make_document(const std::vector<Cost>& costs, bool explain);
@@ -33,4 +33,4 @@ document::Table explained(const Calculation& lines, std::string name = {},
                           const std::string& of = {}, const std::string& folded = {});
 json::Value to_json(const Calculation& lines);
 
-} // namespace assay::report
+} // namespace assay::offers

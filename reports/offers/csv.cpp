@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::offers {
 namespace {
 
 /// More than any table has: a file of separators alone is no table.
@@ -69,4 +69,4 @@ bool CsvRows::next() {
     return false;
 }
 
-} // namespace assay
+} // namespace assay::offers

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::offers {
 
 class CsvRows {
 public:
@@ -36,4 +36,4 @@ private:
     char separator_ = ',';
 };
 
-} // namespace assay
+} // namespace assay::offers

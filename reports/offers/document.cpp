@@ -14,7 +14,7 @@
 
 #include <utility>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 using namespace document;
@@ -215,4 +215,4 @@ std::string to_json(const std::vector<LintedOffers>& files) {
 
 bool any_serious(const std::vector<LintedOffers>& files) { return serious_of(rows_of(files)) > 0; }
 
-} // namespace assay::report
+} // namespace assay::offers

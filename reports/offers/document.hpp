@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::offers {
 
 document::Document make_document(const Offers& offers, const PriceTerms& terms);
 std::string to_json(const Offers& offers, const PriceTerms& terms);
@@ -28,4 +28,4 @@ std::string in_words(Tariff tariff);
 /// "aws c7a.large (on demand)"
 std::string offer_name(const Offer& offer);
 
-} // namespace assay::report
+} // namespace assay::offers

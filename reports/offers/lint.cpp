@@ -16,7 +16,9 @@
 #include <numbers>
 #include <set>
 
-namespace assay::report {
+namespace assay::offers {
+
+using namespace document;
 namespace {
 
 using document::LintRow;
@@ -30,8 +32,8 @@ constexpr std::size_t most = 50;
 
 class Linter {
 public:
-    Linter(const OffersRead& read, const PriceTerms& terms, const Collection* runs,
-           const datasheet::Hardware* hardware)
+    Linter(const OffersRead& read, const PriceTerms& terms, const store::Collection* runs,
+           const reference::Hardware* hardware)
         : read_{read}, offers_{read.offers.offers}, terms_{terms}, runs_{runs},
           hardware_{hardware} {}
 
@@ -167,13 +169,13 @@ private:
     void catalogue() {
         for (const auto& offer : offers_) {
             if (const auto like =
-                    datasheet::entries_like(*hardware_, offer.gpu, datasheet::Kind::accelerator);
+                    reference::entries_like(*hardware_, offer.gpu, reference::Kind::accelerator);
                 like.size() > 1)
                 add(OfferCode::ambiguous_gpu, offer,
-                    say<text::offers::ambiguous_gpu>(plain(offer.gpu), datasheet::list_of(like)),
+                    say<text::offers::ambiguous_gpu>(plain(offer.gpu), reference::list_of(like)),
                     say<text::offers::give_one>(), Severity::note);
             const auto* known =
-                datasheet::find_instance(*hardware_, offer.provider, offer.instance);
+                reference::find_instance(*hardware_, offer.provider, offer.instance);
             if (known == nullptr) continue;
             using Figure = const std::optional<double>&;
             const auto compare = [&](const char* key, Figure own, Figure there) {
@@ -220,21 +222,22 @@ private:
     const OffersRead& read_;
     const std::vector<Offer>& offers_;
     const PriceTerms& terms_;
-    const Collection* runs_;
-    const datasheet::Hardware* hardware_;
+    const store::Collection* runs_;
+    const reference::Hardware* hardware_;
     std::map<OfferCode, std::size_t> counts_;
     std::vector<LintRow> found_;
 };
 
 } // namespace
 
-std::vector<LintRow> lint(const OffersRead& read, const PriceTerms& terms, const Collection* runs,
-                          const datasheet::Hardware* hardware) {
+std::vector<LintRow> lint(const OffersRead& read, const PriceTerms& terms,
+                          const store::Collection* runs, const reference::Hardware* hardware) {
     return Linter{read, terms, runs, hardware}.take();
 }
 
-std::vector<std::string> not_offered(const std::vector<Offer>& offers, const Collection& runs,
-                                     const datasheet::Hardware* hardware) {
+std::vector<std::string> not_offered(const std::vector<Offer>& offers,
+                                     const store::Collection& runs,
+                                     const reference::Hardware* hardware) {
     std::set<std::string> types;
     for (const auto& machine : runs.machines)
         if (std::ranges::none_of(
@@ -244,12 +247,12 @@ std::vector<std::string> not_offered(const std::vector<Offer>& offers, const Col
 }
 
 bool is_of(const Offer& offer, const record::Machine& machine,
-           const datasheet::Hardware* hardware) {
-    static const datasheet::Hardware none;
+           const reference::Hardware* hardware) {
+    static const reference::Hardware none;
     const auto& names = hardware == nullptr ? none : *hardware;
     return offer.instance == machine.instance &&
-           datasheet::provider_id(names, offer.provider) ==
-               datasheet::provider_id(names, machine.provider);
+           reference::provider_id(names, offer.provider) ==
+               reference::provider_id(names, machine.provider);
 }
 
-} // namespace assay::report
+} // namespace assay::offers

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::offers {
 
 /// For programs: these stay as they are. What each means: offers.json of document/texts.
 ASSAY_ENUM(OfferCode,
@@ -35,15 +35,16 @@ ASSAY_ENUM(OfferCode,
 
 /// `runs`: what was measured; null: not asked for. `hardware`: the catalogue; null: not held against it.
 std::vector<document::LintRow> lint(const OffersRead& read, const PriceTerms& terms,
-                                    const Collection* runs = nullptr,
-                                    const datasheet::Hardware* hardware = nullptr);
+                                    const store::Collection* runs = nullptr,
+                                    const reference::Hardware* hardware = nullptr);
 
 /// Types of machines that were measured and that no offer is of: "aws c7a.large".
-std::vector<std::string> not_offered(const std::vector<Offer>& offers, const Collection& runs,
-                                     const datasheet::Hardware* hardware = nullptr);
+std::vector<std::string> not_offered(const std::vector<Offer>& offers,
+                                     const store::Collection& runs,
+                                     const reference::Hardware* hardware = nullptr);
 
 /// Is the machine one of that offer: the same provider, by any of its names, and type?
 bool is_of(const Offer& offer, const record::Machine& machine,
-           const datasheet::Hardware* hardware = nullptr);
+           const reference::Hardware* hardware = nullptr);
 
-} // namespace assay::report
+} // namespace assay::offers

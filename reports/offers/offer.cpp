@@ -12,7 +12,7 @@
 #include <system_error>
 #include <tuple>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 /// What is said of one that is out of its range; empty where it is in it, or absent.
@@ -181,4 +181,4 @@ std::string money_in_words(double value, std::string_view currency) {
     return fmt::format("{} {}", currency, digits);
 }
 
-} // namespace assay::report
+} // namespace assay::offers

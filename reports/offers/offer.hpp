@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::offers {
 
 // --- money ---------------------------------------------------------------------------------------
 // Amounts of money as quotes have them, and currencies. An amount keeps the decimal text it was given and the double
@@ -153,4 +153,4 @@ ASSAY_FIELDS(Offers, schema, name, rates, offers)
 template <OneOf<Offer, ExchangeRate, Offers> T>
 void json_lenient(const T&);
 
-} // namespace assay::report
+} // namespace assay::offers

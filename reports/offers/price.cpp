@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 constexpr double seconds_a_day = 86400;
@@ -53,7 +53,8 @@ Exchange through(Exchange so_far, const ExchangeRate& rate, std::string_view fro
 } // namespace
 
 std::string in_words(PriceState state) {
-    return std::string{find_text("price_state", to_string(state)).value_or(to_string(state))};
+    return std::string{
+        document::find_text("price_state", to_string(state)).value_or(to_string(state))};
 }
 
 Exchange exchange(const std::vector<ExchangeRate>& rates, std::string_view from,
@@ -101,7 +102,7 @@ Result<void> one_currency(const std::vector<Price>& prices) {
     if (currencies.size() < 2) return {};
     return fail(fmt::format("the offers are in {}: --currency says in which of them to compare, by "
                             "exchange rates in the files",
-                            list_of({currencies.begin(), currencies.end()}, 6)));
+                            document::list_of({currencies.begin(), currencies.end()}, 6)));
 }
 
-} // namespace assay::report
+} // namespace assay::offers

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::offers {
 
 /// For programs: these stay as they are. What each means: price_state.json of document/texts.
 ASSAY_ENUM(PriceState, known, missing, undated, future, stale, fallback,
@@ -55,4 +55,4 @@ Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates, const
 /// Fails where prices are in several currencies: they are compared in none.
 Result<void> one_currency(const std::vector<Price>& prices);
 
-} // namespace assay::report
+} // namespace assay::offers

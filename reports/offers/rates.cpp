@@ -12,10 +12,10 @@
 
 #include <algorithm>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
-bool fits(const std::string& pattern, const Series& series) {
+bool fits(const std::string& pattern, const store::Series& series) {
     const auto name = name_of(series);
     if (pattern == name || pattern == series.benchmark) return true;
     std::string escaped; // names hold brackets: gemm.square[openblas]
@@ -66,8 +66,8 @@ Result<Work> parse_work(const std::string& text) {
     return Work{.pattern = text.substr(0, at), .amount = *amount};
 }
 
-Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes, const Collection& runs,
-                         const datasheet::Hardware* hardware) {
+Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
+                         const store::Collection& runs, const reference::Hardware* hardware) {
     WorkRate found;
     found.why = "not_measured";
     std::set<std::string> names;
@@ -75,7 +75,7 @@ Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes, con
     Gathered rates;
     using Case = std::pair<std::uint32_t, std::string>; ///< run and name
     std::map<Case, std::map<std::string, double>> others;
-    std::vector<std::pair<Case, const Observation*>> cases;
+    std::vector<std::pair<Case, const store::Observation*>> cases;
     std::set<Case> rated;
     std::set<std::uint32_t> from;
     for (const auto& seen : runs.observations) {
@@ -114,7 +114,7 @@ Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes, con
         return fail(fmt::format(
             "work \"{}\" means {} series on {}: {}; name one of them, or one for each part",
             plain(work.pattern, 200), names.size(), plain(offer.id, 200),
-            list_of({names.begin(), names.end()}, 4)));
+            document::list_of({names.begin(), names.end()}, 4)));
     if (rates.values.empty()) {
         if (!wrong_nodes.empty()) found.why = "not_measured_on_nodes";
         return found;
@@ -137,4 +137,4 @@ Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes, con
     return found;
 }
 
-} // namespace assay::report
+} // namespace assay::offers

@@ -11,7 +11,7 @@
 #include "reference/hardware.hpp"
 #include "store/collection.hpp"
 
-namespace assay::report {
+namespace assay::offers {
 
 /// A part of a job: so much of what a case does. FLOP of a rate in FLOP/s, bytes of B/s; calls where a time is measured.
 struct Work {
@@ -33,7 +33,8 @@ struct WorkRate {
     std::string why; ///< a code, where there is no rate
 };
 /// Fails where a pattern means several series, which would leave open what the rate is.
-Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes, const Collection& runs,
-                         const datasheet::Hardware* hardware = nullptr);
+Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
+                         const store::Collection& runs,
+                         const reference::Hardware* hardware = nullptr);
 
-} // namespace assay::report
+} // namespace assay::offers

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 /// Bills of a month have a million lines.
@@ -129,4 +129,4 @@ Result<Offers> offers_of(const std::vector<std::string>& paths, const OfferDefau
     return all;
 }
 
-} // namespace assay::report
+} // namespace assay::offers

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::offers {
 
 /// JSON where the text begins with a brace, CSV otherwise. `source` names it in messages.
 OffersRead parse_offers(std::string_view text, const std::string& source,
@@ -20,4 +20,4 @@ Result<OffersRead> read_offers(const std::string& path, const OfferDefaults& def
 /// All files as one. Fails with the first fault.
 Result<Offers> offers_of(const std::vector<std::string>& paths, const OfferDefaults& defaults = {});
 
-} // namespace assay::report
+} // namespace assay::offers

@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 /// A file that is wrong everywhere is not said to be so a million times.
@@ -265,4 +265,4 @@ std::string table_template() {
     return text + "\r\n";
 }
 
-} // namespace assay::report
+} // namespace assay::offers

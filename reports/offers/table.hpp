@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::report {
+namespace assay::offers {
 
 OffersRead parse_table(std::string_view text, const std::string& source,
                        const OfferDefaults& defaults);
@@ -17,4 +17,4 @@ OffersRead parse_table(std::string_view text, const std::string& source,
 /// A file to begin with: the line of titles and one offer.
 std::string table_template();
 
-} // namespace assay::report
+} // namespace assay::offers

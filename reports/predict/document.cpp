@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace assay::report {
+namespace assay::predict {
 namespace {
 
 constexpr std::size_t not_used_shown = 8;
@@ -268,4 +268,4 @@ Document make_document(const Prediction& prediction) {
     return document;
 }
 
-} // namespace assay::report
+} // namespace assay::predict

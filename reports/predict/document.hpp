@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace assay::report {
+namespace assay::predict {
 
 document::Document make_document(const Prediction& prediction);
 
@@ -20,4 +20,4 @@ std::string to_json(const Prediction& prediction);
 /// A row for each curve and size.
 std::string to_csv(const Prediction& prediction);
 
-} // namespace assay::report
+} // namespace assay::predict

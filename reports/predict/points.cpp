@@ -17,18 +17,20 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::report {
+namespace assay::predict {
+
+using namespace document;
 namespace {
 
 /// Of a case: where a symbol ("all") stands for a number, the setting of that name has it.
-std::optional<double> number_named(const Series& series, const record::NamedList& settings,
+std::optional<double> number_named(const store::Series& series, const record::NamedList& settings,
                                    std::string_view name) {
     const auto number = record::number(settings, name);
     return number ? number : record::number(series.parameters, name);
 }
 
 /// A published interval is Student's t over the replicas.
-double log_error_of(const Observation& observation) {
+double log_error_of(const store::Observation& observation) {
     if (!observation.low || !observation.high || !(*observation.low > 0) ||
         !(*observation.high > *observation.low))
         return 0;
@@ -42,7 +44,8 @@ double log_error_of(const Observation& observation) {
 
 class Sorting {
 public:
-    Sorting(const Collection& collection, Collective collective, const std::vector<Filter>& filters)
+    Sorting(const store::Collection& collection, Collective collective,
+            const std::vector<store::Filter>& filters)
         : all_{collection}, collective_{collective}, filters_{filters},
           benchmark_{fmt::format("collective.{}", to_string(collective))} {}
 
@@ -56,10 +59,11 @@ public:
     }
 
 private:
-    void add(const Observation& observation) {
+    void add(const store::Observation& observation) {
         const auto& series = all_.series[observation.series];
         if (series.benchmark != benchmark_ || !observation.value) return;
-        if (!std::ranges::all_of(filters_, [&](const Filter& f) { return f.admits(observation); }))
+        if (!std::ranges::all_of(filters_,
+                                 [&](const store::Filter& f) { return f.admits(observation); }))
             return;
         const auto& settings = all_.settings[observation.settings];
         const auto bytes = number_named(series, settings, "message_bytes");
@@ -90,18 +94,18 @@ private:
         curve.machine_ids.insert(machine_of(observation).id);
     }
 
-    double seconds_of(const Series& series, double value, double bytes, double ranks) const {
+    double seconds_of(const store::Series& series, double value, double bytes, double ranks) const {
         if (series.unit == "s") return value;
         if (series.metric == "bus_bandwidth") return bytes * bus_factor(collective_, ranks) / value;
         if (series.metric == "algorithm_bandwidth") return bytes / value;
         return 0;
     }
 
-    const record::Machine& machine_of(const Observation& observation) const {
+    const record::Machine& machine_of(const store::Observation& observation) const {
         return all_.machines[all_.runs[observation.run].machine];
     }
 
-    MeasuredCurve& curve_of(const Observation& observation, const Series& series) {
+    MeasuredCurve& curve_of(const store::Observation& observation, const store::Series& series) {
         const auto& machine = machine_of(observation);
         const bool named = !machine.instance.empty() && machine.instance != "unknown";
         record::Case rest;
@@ -118,7 +122,7 @@ private:
             static constexpr std::array<std::string_view, 3> of_team{"machines", "ranks", "path"};
             return std::ranges::find(of_team, condition.name) != of_team.end();
         });
-        const auto words = conditions_in_words(state);
+        const auto words = store::conditions_in_words(state);
         MeasuredCurve curve{
             .machine = plain(named ? machine.instance : kind),
             .place = plain(words.empty() ? series.place : series.place + " (" + words + ")"),
@@ -129,7 +133,7 @@ private:
         return curves_.try_emplace(key, std::move(curve)).first->second;
     }
 
-    void skip(const Observation& observation, std::string reason) {
+    void skip(const store::Observation& observation, std::string reason) {
         const auto& series = all_.series[observation.series];
         out_.not_used.push_back(
             {.where = plain(
@@ -137,9 +141,9 @@ private:
              .reason = std::move(reason)});
     }
 
-    const Collection& all_;
+    const store::Collection& all_;
     Collective collective_;
-    const std::vector<Filter>& filters_;
+    const std::vector<store::Filter>& filters_;
     std::string benchmark_;
     std::map<std::tuple<std::string, std::string, std::string, std::string, std::uint32_t>,
              MeasuredCurve>
@@ -149,8 +153,8 @@ private:
 
 } // namespace
 
-MeasuredCurves measured_curves(const Collection& collection, Collective collective,
-                               const std::vector<Filter>& filters) {
+MeasuredCurves measured_curves(const store::Collection& collection, Collective collective,
+                               const std::vector<store::Filter>& filters) {
     return Sorting{collection, collective, filters}.take();
 }
 
@@ -321,4 +325,4 @@ double least_bytes_of_node(Collective collective, double nodes, double ranks_per
     return 1;
 }
 
-} // namespace assay::report
+} // namespace assay::predict

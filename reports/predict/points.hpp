@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::predict {
 
 // --- formulas ------------------------------------------------------------------------------------
 // What do the known algorithms of collectives cost? Messages one after the other on the longest way, and
@@ -89,9 +89,9 @@ struct MeasuredCurve {
 
 struct MeasuredCurves {
     std::vector<MeasuredCurve> curves;
-    std::vector<Problem> not_used;
+    std::vector<store::Problem> not_used;
 };
-MeasuredCurves measured_curves(const Collection& collection, Collective collective,
-                               const std::vector<Filter>& filters);
+MeasuredCurves measured_curves(const store::Collection& collection, Collective collective,
+                               const std::vector<store::Filter>& filters);
 
-} // namespace assay::report
+} // namespace assay::predict

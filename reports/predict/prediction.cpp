@@ -12,7 +12,9 @@
 #include <limits>
 #include <utility>
 
-namespace assay::report {
+namespace assay::predict {
+
+using namespace document;
 namespace {
 
 // --- models --------------------------------------------------------------------------------------
@@ -368,7 +370,8 @@ std::optional<HardBound> bound_of(const PredictOptions& options) {
 
 } // namespace
 
-Result<Prediction> predict_collective(const Collection& collection, const PredictOptions& options) {
+Result<Prediction> predict_collective(const store::Collection& collection,
+                                      const PredictOptions& options) {
     ASSAY_TRY(const auto filters, make_filters(collection, options.filter));
     auto measured = measured_curves(collection, options.collective, filters);
     Prediction out{.collective = options.collective,
@@ -391,4 +394,4 @@ bool has_prediction(const Prediction& prediction) {
     return !prediction.curves.empty() && prediction.curves.front().reason.empty();
 }
 
-} // namespace assay::report
+} // namespace assay::predict

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::predict {
 
 struct PredictOptions {
     Collective collective = Collective::allreduce;
@@ -88,11 +88,12 @@ struct Prediction {
     bool bandwidth_given = false;
     std::optional<HardBound> bound; ///< over several nodes
     std::vector<PredictedCurve> curves;
-    std::vector<Problem> not_used;
+    std::vector<store::Problem> not_used;
 };
 /// Fails for options that make no sense. What cannot be predicted is a curve with a reason.
-Result<Prediction> predict_collective(const Collection& collection, const PredictOptions& options);
+Result<Prediction> predict_collective(const store::Collection& collection,
+                                      const PredictOptions& options);
 
 bool has_prediction(const Prediction& prediction);
 
-} // namespace assay::report
+} // namespace assay::predict

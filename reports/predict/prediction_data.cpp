@@ -14,7 +14,7 @@ ASSAY_FIELDS(Estimate, value, low, high)
 
 } // namespace assay::stats
 
-namespace assay::report {
+namespace assay::predict {
 namespace {
 
 using write::CsvLine;
@@ -50,12 +50,12 @@ ASSAY_FIELDS(Prediction, ("assay.predict/1", "schema"), (make_document(record).v
              collective, nodes, ranks_per_node, (record.bandwidth_given, "node_bandwidth_given"),
              curves, (not_used_of(record), "not_used"), bound)
 
-} // namespace assay::report
+} // namespace assay::predict
 
 template <>
-inline constexpr bool assay::json::is_sparse<std::optional<assay::report::HardBound>> = true;
+inline constexpr bool assay::json::is_sparse<std::optional<assay::predict::HardBound>> = true;
 
-namespace assay::report {
+namespace assay::predict {
 
 std::string to_json(const Prediction& prediction) {
     return json::to_text(json::encode(prediction));
@@ -74,10 +74,10 @@ std::string to_csv(const Prediction& prediction) {
                        curve.machine, curve.library, curve.what, time.bytes,
                        finite(time.seconds.value), finite(time.seconds.low),
                        finite(time.seconds.high), time.algorithm_rate, time.bus_rate,
-                       time.most_bus_rate, time.algorithm, sentences(curve.warnings));
+                       time.most_bus_rate, time.algorithm, document::sentences(curve.warnings));
             line.end();
         }
     return out;
 }
 
-} // namespace assay::report
+} // namespace assay::predict

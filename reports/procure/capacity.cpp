@@ -18,30 +18,34 @@
 #include <tuple>
 #include <utility>
 
-namespace assay::report {
+namespace assay::procure {
 namespace {
 
 constexpr double many = 1e9;
 constexpr std::array table{
-    Setting{"parameters", "count", {}, 1, 1e18},
-    Setting{"weight_bits", "bit", 16, 1, 64}, // fp8 8; fp4 4.5, with a scale of 8 bits for each 16
-    Setting{"gradient_bits", "bit", 16, 1, 64},
+    offers::Setting{"parameters", "count", {}, 1, 1e18},
+    offers::Setting{"weight_bits", "bit", 16, 1,
+                    64}, // fp8 8; fp4 4.5, with a scale of 8 bits for each 16
+    offers::Setting{"gradient_bits", "bit", 16, 1, 64},
     // Of Adam in mixed precision: master copy, momentum and variance, 32 bits each.
-    Setting{"optimiser_bits", "bit", 96, 0, 256}, Setting{"layers", "count", {}, 1, many},
-    Setting{"hidden", "count", {}, 1, many}, Setting{"heads", "count", {}, 1, many},
-    Setting{"kv_heads", "count", {}, 1, many}, Setting{"head_size", "count", {}, 1, many},
-    Setting{"kv_rank", "count", {}, 1, many}, Setting{"rope_size", "count", 0, 0, many},
-    Setting{"kv_bits", "bit", 16, 1, 64}, Setting{"sequence", "count", {}, 1, many},
-    Setting{"batch", "count", 1, 1, many}, Setting{"tensor", "count", 1, 1, 1e6},
-    Setting{"pipeline", "count", 1, 1, 1e6}, Setting{"data", "count", 1, 1, 1e6},
-    Setting{"zero", "count", 0, 0, 3},
-    Setting{"recompute", "count", 0, 0, 2}, // 0 nothing, 1 attention, 2 everything
+    offers::Setting{"optimiser_bits", "bit", 96, 0, 256},
+    offers::Setting{"layers", "count", {}, 1, many},
+    offers::Setting{"hidden", "count", {}, 1, many}, offers::Setting{"heads", "count", {}, 1, many},
+    offers::Setting{"kv_heads", "count", {}, 1, many},
+    offers::Setting{"head_size", "count", {}, 1, many},
+    offers::Setting{"kv_rank", "count", {}, 1, many},
+    offers::Setting{"rope_size", "count", 0, 0, many}, offers::Setting{"kv_bits", "bit", 16, 1, 64},
+    offers::Setting{"sequence", "count", {}, 1, many},
+    offers::Setting{"batch", "count", 1, 1, many}, offers::Setting{"tensor", "count", 1, 1, 1e6},
+    offers::Setting{"pipeline", "count", 1, 1, 1e6}, offers::Setting{"data", "count", 1, 1, 1e6},
+    offers::Setting{"zero", "count", 0, 0, 3},
+    offers::Setting{"recompute", "count", 0, 0, 2}, // 0 nothing, 1 attention, 2 everything
     // What a context, workspaces and fragments leave.
-    Setting{"usable", "share", 0.9, 0.01, 1}};
+    offers::Setting{"usable", "share", 0.9, 0.01, 1}};
 
 /// S. Rajbhandari et al., ZeRO: memory optimizations toward training trillion parameter models (SC20), figure 1: stage 1
 /// divides the optimiser over the data-parallel devices, 2 the gradients too, 3 the parameters too.
-void add_states(Calculation& lines, bool training) {
+void add_states(offers::Calculation& lines, bool training) {
     const auto zero = lines.of("zero")->value;
     const auto divided = [&](double from) { return zero >= from ? " / data" : ""; };
     lines.result("parameters_device", "count", "parameters / (tensor * pipeline)");
@@ -55,7 +59,7 @@ void add_states(Calculation& lines, bool training) {
 
 /// V. Korthikanti et al., Reducing activation recomputation in large transformer models (MLSys 2023), equations 1 to 6:
 /// 16-bit activations, tensor and sequence parallel; the first pipeline stage holds those of all layers.
-void add_activations(Calculation& lines) {
+void add_activations(offers::Calculation& lines) {
     const auto recompute = lines.of("recompute")->value;
     lines.result(
         "activations", "B",
@@ -67,7 +71,7 @@ void add_activations(Calculation& lines) {
 
 /// Grouped-query attention keeps a key and a value a group; multi-head latent attention (DeepSeek-V2, arXiv 2405.04434) one
 /// compressed vector and the shared part of the position, which tensor-parallel devices all hold.
-void add_cache(Calculation& lines) {
+void add_cache(offers::Calculation& lines) {
     const bool latent = lines.of("kv_rank").has_value();
     if (latent) {
         lines.result("kv_token", "B", "(kv_rank + rope_size) * layers * kv_bits / 8");
@@ -88,7 +92,7 @@ struct Need {
     double usable = 1;  ///< share
 };
 
-std::optional<Holder> holder_of(const datasheet::HardwareEntry& entry, const Need& need,
+std::optional<Holder> holder_of(const reference::HardwareEntry& entry, const Need& need,
                                 double part = 1) {
     if (!entry.memory_bytes) return {};
     const double bytes = *entry.memory_bytes * part;
@@ -98,9 +102,9 @@ std::optional<Holder> holder_of(const datasheet::HardwareEntry& entry, const Nee
                   .least_devices = std::ceil(need.copy / (bytes * need.usable))};
 }
 
-std::optional<InstanceHolder> holder_of(const datasheet::InstanceEntry& entry,
-                                        const datasheet::Hardware& hardware, const Need& need) {
-    const auto* gpu = datasheet::find_accelerator(hardware, entry.gpu);
+std::optional<InstanceHolder> holder_of(const reference::InstanceEntry& entry,
+                                        const reference::Hardware& hardware, const Need& need) {
+    const auto* gpu = reference::find_accelerator(hardware, entry.gpu);
     const double gpus = entry.gpus.value_or(0);
     if (gpu == nullptr || !(gpus > 0)) return {};
     const auto one = holder_of(*gpu, need, std::min(gpus, 1.0));
@@ -118,12 +122,13 @@ std::optional<InstanceHolder> holder_of(const datasheet::InstanceEntry& entry,
 
 } // namespace
 
-std::span<const Setting> capacity_settings() { return table; }
+std::span<const offers::Setting> capacity_settings() { return table; }
 
-Result<Capacity> capacity_of(const Given& given, bool training, const datasheet::Hardware& hardware,
-                             const std::vector<datasheet::CatalogEntry>& only) {
+Result<Capacity> capacity_of(const offers::Given& given, bool training,
+                             const reference::Hardware& hardware,
+                             const std::vector<reference::CatalogEntry>& only) {
     for (const auto& [key, value] : given)
-        if (std::ranges::find(table, key, &Setting::key)->unit == "count" &&
+        if (std::ranges::find(table, key, &offers::Setting::key)->unit == "count" &&
             value != std::floor(value))
             return fail(fmt::format("--set {}={:g} is no whole number", key, value));
     Capacity capacity{.training = training, .lines = {}, .holders = {}, .instances = {}};
@@ -148,7 +153,7 @@ Result<Capacity> capacity_of(const Given& given, bool training, const datasheet:
                     .copy = copy->value,
                     .devices = lines.of("devices")->value,
                     .usable = lines.of("usable")->value};
-    for (const auto& entry : only.empty() ? datasheet::entries_of(hardware) : only) {
+    for (const auto& entry : only.empty() ? reference::entries_of(hardware) : only) {
         if (entry.accelerator != nullptr) {
             if (const auto holder = holder_of(*entry.accelerator, need))
                 capacity.holders.push_back(*holder);
@@ -192,8 +197,8 @@ Document make_document(const Capacity& capacity, bool explain) {
     for (const auto* key : {"weights", "gradients", "optimiser", "activations", "kv_token",
                             "kv_cache", "device_bytes"})
         if (const auto* line = capacity.lines.find(key))
-            parts.rows.push_back(
-                {.cells = {{.text = name_of_line(key)}, linked(cell_of(line), key)}});
+            parts.rows.push_back({.cells = {{.text = offers::name_of_line(key)},
+                                            offers::linked(cell_of(line), key)}});
     document.sections.push_back(
         {.title = say<text::capacity::kicker>(), .blocks = {std::move(parts)}, .heading = false});
     if (!capacity.holders.empty()) {
@@ -254,4 +259,4 @@ ASSAY_FIELDS(Capacity, ("assay.capacity/1", "schema"), training, (to_json(record
 
 std::string to_json(const Capacity& capacity) { return json::to_text(json::encode(capacity)); }
 
-} // namespace assay::report
+} // namespace assay::procure

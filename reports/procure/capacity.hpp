@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::procure {
 
 /// Meanings: capacity_line.json of document/texts.
-std::span<const Setting> capacity_settings();
+std::span<const offers::Setting> capacity_settings();
 
 struct Holder {
     std::string device;
@@ -38,16 +38,18 @@ struct InstanceHolder {
 };
 struct Capacity {
     bool training = false;
-    Calculation lines; ///< "device_bytes" is the answer, "copy_bytes" that of one copy, undivided
+    offers::Calculation
+        lines; ///< "device_bytes" is the answer, "copy_bytes" that of one copy, undivided
     std::vector<Holder> holders; ///< the catalogue, the smallest memory first
     std::vector<InstanceHolder>
         instances; ///< the fewest nodes first, of these what leaves least unused
 };
 /// Fails where heads or layers do not divide. `only`: accelerators and types of instances; all where empty.
-Result<Capacity> capacity_of(const Given& given, bool training, const datasheet::Hardware& hardware,
-                             const std::vector<datasheet::CatalogEntry>& only = {});
+Result<Capacity> capacity_of(const offers::Given& given, bool training,
+                             const reference::Hardware& hardware,
+                             const std::vector<reference::CatalogEntry>& only = {});
 
 document::Document make_document(const Capacity& capacity, bool explain);
 std::string to_json(const Capacity& capacity);
 
-} // namespace assay::report
+} // namespace assay::procure

@@ -19,18 +19,18 @@
 #include <map>
 #include <utility>
 
-namespace assay::datasheet {
+namespace assay::reference {
 
 ASSAY_FIELDS(OtherFigure, (record.origin.source, "source"), (record.origin.sure, "sure"),
              (record.origin.checked, "checked"), (record.origin.file, "file"), of, value, why)
 
-} // namespace assay::datasheet
+} // namespace assay::reference
 
-namespace assay::report {
+namespace assay::procure {
 
 using namespace document;
-using datasheet::CatalogEntry;
-using datasheet::Kind;
+using reference::CatalogEntry;
+using reference::Kind;
 
 namespace {
 
@@ -44,14 +44,14 @@ std::string file_in_words(const std::string& file) {
 std::string sure_in_words(const std::string& sure) {
     return std::string{find_text("sure", sure).value_or(sure)};
 }
-std::string origin_in_words(const datasheet::Origin& origin) {
+std::string origin_in_words(const reference::Origin& origin) {
     if (origin.source.empty()) return say<text::catalog::of_no_source>();
     std::vector<std::string> parts{sure_in_words(origin.sure)};
     if (!origin.checked.empty()) parts.push_back(plain(origin.checked));
     return say<text::catalog::origin>(plain(origin.source), join(parts));
 }
 
-using Figures = std::map<std::string, datasheet::Figure, std::less<>>;
+using Figures = std::map<std::string, reference::Figure, std::less<>>;
 /// With those of a processor's cores, and without the rates in which an accelerator departs from its capability.
 Figures figures_of(const CatalogEntry& entry) {
     auto figures = entry.sheet->figures;
@@ -80,7 +80,7 @@ Cell cell_of(std::string_view path, const json::Value& value) {
 /// Sources by number, in the order in which they are met.
 class Sources {
 public:
-    std::string mark(const datasheet::Origin& origin, bool with_file) {
+    std::string mark(const reference::Origin& origin, bool with_file) {
         auto text = origin_in_words(origin);
         if (with_file) text = say<text::catalog::in_file>(text, file_in_words(origin.file));
         const auto [known, is_new] = numbers_.try_emplace(text, numbers_.size() + 1);
@@ -100,7 +100,7 @@ private:
 };
 
 Section others_of(const std::vector<CatalogEntry>& entries, std::string title,
-                  std::vector<datasheet::OtherFigure> datasheet::Sheet::* which, Sources& sources,
+                  std::vector<reference::OtherFigure> reference::Sheet::* which, Sources& sources,
                   bool with_file) {
     Table table{.columns = {{.title = say<text::catalog::figure>()},
                             {.title = say<text::catalog::here>(), .numeric = true},
@@ -173,7 +173,7 @@ Table list_of_kind(const std::vector<CatalogEntry>& entries, Kind kind) {
 
 struct FigureRow {
     const std::string& of;
-    const datasheet::Figure& figure;
+    const reference::Figure& figure;
 };
 ASSAY_FIELDS(FigureRow, (record.figure.origin.source, "source"),
              (record.figure.origin.sure, "sure"), (record.figure.origin.checked, "checked"),
@@ -244,9 +244,9 @@ Document make_document(const std::vector<CatalogEntry>& entries) {
     document.sections.push_back(
         {.title = say<text::catalog::kicker>(), .blocks = {std::move(table)}, .heading = false});
     for (auto section : {others_of(entries, say<text::catalog::conflicts>(),
-                                   &datasheet::Sheet::conflicts, sources, is_laid_over),
+                                   &reference::Sheet::conflicts, sources, is_laid_over),
                          others_of(entries, say<text::catalog::was_replaced>(),
-                                   &datasheet::Sheet::replaced, sources, is_laid_over)})
+                                   &reference::Sheet::replaced, sources, is_laid_over)})
         if (!section.blocks.empty()) document.sections.push_back(std::move(section));
     Section notes{.title = say<text::catalog::notes>()};
     for (const auto& entry : entries)
@@ -264,7 +264,7 @@ Document list_document(const std::vector<CatalogEntry>& entries) {
                       .kicker = say<text::catalog::kicker>(),
                       .title = say_count<text::catalog::count>(entries.size()),
                       .verdict = say<text::catalog::show_one>()};
-    for (const auto kind : datasheet::kinds)
+    for (const auto kind : reference::kinds)
         if (auto table = list_of_kind(entries, kind); !table.rows.empty())
             document.sections.push_back(
                 {.title = kind_in_words(kind), .blocks = {std::move(table)}});
@@ -301,4 +301,4 @@ std::string to_json(const LintedCatalog& linted) {
 
 bool any_serious(const LintedCatalog& linted) { return serious_of(linted.findings) > 0; }
 
-} // namespace assay::report
+} // namespace assay::procure

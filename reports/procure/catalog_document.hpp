@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::procure {
 
 /// Side by side: every figure with its source.
-document::Document make_document(const std::vector<datasheet::CatalogEntry>& entries);
+document::Document make_document(const std::vector<reference::CatalogEntry>& entries);
 /// A row each, by kind.
-document::Document list_document(const std::vector<datasheet::CatalogEntry>& entries);
-std::string to_json(const std::vector<datasheet::CatalogEntry>& entries);
+document::Document list_document(const std::vector<reference::CatalogEntry>& entries);
+std::string to_json(const std::vector<reference::CatalogEntry>& entries);
 
 struct LintedCatalog {
     std::size_t entries = 0;
@@ -28,4 +28,4 @@ document::Document make_document(const LintedCatalog& linted);
 std::string to_json(const LintedCatalog& linted);
 bool any_serious(const LintedCatalog& linted);
 
-} // namespace assay::report
+} // namespace assay::procure

@@ -19,13 +19,15 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::procure {
+
+using namespace document;
 namespace {
 
-using datasheet::CatalogEntry;
-using datasheet::Kind;
 using document::LintRow;
 using document::Severity;
+using reference::CatalogEntry;
+using reference::Kind;
 
 constexpr double thousand = 1000;
 constexpr double seconds_a_day = 86400;
@@ -44,8 +46,8 @@ bool is_near(const json::Value& a, const json::Value& b) {
 
 class Linter {
 public:
-    Linter(const datasheet::Hardware& hardware, const CatalogLint& options)
-        : hardware_{hardware}, options_{options}, entries_{datasheet::entries_of(hardware)} {
+    Linter(const reference::Hardware& hardware, const CatalogLint& options)
+        : hardware_{hardware}, options_{options}, entries_{reference::entries_of(hardware)} {
         for (const auto& entry : entries_)
             for (const auto& [path, figure] : entry.sheet->figures)
                 if (figure.value.is_number() && figure.value.get<double>() > 0)
@@ -73,7 +75,7 @@ private:
     bool is_asked(const std::string& file) const {
         return options_.files.empty() || std::ranges::count(options_.files, file) > 0;
     }
-    const datasheet::Sheet& sheet() const { return *entry_->sheet; }
+    const reference::Sheet& sheet() const { return *entry_->sheet; }
 
     void add(CatalogCode code, const std::string& file, const std::string& id, std::string what,
              std::string instead, Severity severity) {
@@ -108,7 +110,7 @@ private:
             }
         for (const auto& provider : hardware_.providers)
             for (const auto& alias : provider.aliases)
-                if (const auto id = datasheet::provider_id(hardware_, alias); id != provider.id)
+                if (const auto id = reference::provider_id(hardware_, alias); id != provider.id)
                     add(CatalogCode::same_name,
                         options_.files.empty() ? std::string{} : options_.files.front(),
                         provider.id, say<text::catalog::same_alias>(plain(alias), plain(id)),
@@ -155,7 +157,7 @@ private:
     }
 
     bool has_conflict(std::string_view path) const {
-        return std::ranges::count(sheet().conflicts, path, &datasheet::OtherFigure::of) > 0;
+        return std::ranges::count(sheet().conflicts, path, &reference::OtherFigure::of) > 0;
     }
     void conflicts() {
         for (const auto& other : sheet().conflicts)
@@ -191,11 +193,11 @@ private:
             add(CatalogCode::unknown_id, say<text::catalog::unknown_id>(path, plain(id)),
                 say<text::catalog::add_entry>());
     }
-    void instance(const datasheet::InstanceEntry& own) {
+    void instance(const reference::InstanceEntry& own) {
         known("provider", own.provider,
-              std::ranges::count(hardware_.providers, own.provider, &datasheet::Provider::id) > 0);
-        known("cpu", own.cpu, datasheet::find_processor(hardware_, own.cpu) != nullptr);
-        const auto* gpu = datasheet::find_accelerator(hardware_, own.gpu);
+              std::ranges::count(hardware_.providers, own.provider, &reference::Provider::id) > 0);
+        known("cpu", own.cpu, reference::find_processor(hardware_, own.cpu) != nullptr);
+        const auto* gpu = reference::find_accelerator(hardware_, own.gpu);
         known("gpu", own.gpu, gpu != nullptr);
         if (own.vcpus && own.cores && *own.cores > *own.vcpus) {
             add(CatalogCode::more_cores,
@@ -225,7 +227,7 @@ private:
 
     /// A dense peak is no sparse one of the same entry, nothing that its units cannot do densely, and not far more than
     /// twice that of the next wider precision.
-    void sparse(const datasheet::HardwareEntry& own) {
+    void sparse(const reference::HardwareEntry& own) {
         constexpr double likely = 1.8;
         constexpr double steep = 3;
         constexpr std::array wider{std::pair{"bf16", "tf32"}, std::pair{"fp16", "tf32"},
@@ -234,7 +236,7 @@ private:
             const auto path = "peaks.tensor." + precision;
             double dense = 0;
             const auto rate = own.rates.tensor.find(precision);
-            const auto clock = datasheet::clock_of(own, datasheet::Engine::tensor, precision);
+            const auto clock = reference::clock_of(own, reference::Engine::tensor, precision);
             if (rate != own.rates.tensor.end() && clock && own.multiprocessors)
                 dense = *own.multiprocessors * rate->second * *clock;
             const auto there = own.sparse.find(precision);
@@ -275,7 +277,7 @@ private:
         }
     }
 
-    const datasheet::Hardware& hardware_;
+    const reference::Hardware& hardware_;
     const CatalogLint& options_;
     std::vector<CatalogEntry> entries_;
     std::map<std::pair<Kind, std::string>, std::vector<double>> all_; ///< values, sorted
@@ -285,7 +287,7 @@ private:
 
 } // namespace
 
-std::vector<LintRow> lint(const datasheet::Hardware& hardware, const CatalogLint& options) {
+std::vector<LintRow> lint(const reference::Hardware& hardware, const CatalogLint& options) {
     return Linter{hardware, options}.take();
 }
 
@@ -356,4 +358,4 @@ std::string figure_in_words(std::string_view path, const json::Value& value) {
     return record::human(number, unit);
 }
 
-} // namespace assay::report
+} // namespace assay::procure

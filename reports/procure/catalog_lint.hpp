@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::procure {
 
 /// For programs: these stay as they are. What each means: catalog.json of document/texts.
 ASSAY_ENUM(CatalogCode, unreadable,
@@ -33,7 +33,7 @@ struct CatalogLint {
     std::vector<std::string> files{}; ///< findings of these; of all where empty
     double now = 0;                   ///< seconds since 1970
 };
-std::vector<document::LintRow> lint(const datasheet::Hardware& hardware,
+std::vector<document::LintRow> lint(const reference::Hardware& hardware,
                                     const CatalogLint& options);
 /// A file that cannot be read, and why.
 document::LintRow lint_unreadable(const std::string& file, const std::string& error);
@@ -48,4 +48,4 @@ std::string name_of_figure(std::string_view path);
 /// "3.35 TB/s", "192 GiB".
 std::string figure_in_words(std::string_view path, const json::Value& value);
 
-} // namespace assay::report
+} // namespace assay::procure

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace assay::report {
+namespace assay::procure {
 
 ASSAY_FIELDS(Compared, measure, weight, counts, found, unit, series, left_out, multiplied)
 /// Everything that the ranking follows from: logarithms of rates, by machine and measure.
@@ -19,7 +19,7 @@ ASSAY_FIELDS(Promise, offer, (record.code, "what"), unit, promised, measured,
 
 namespace {
 
-json::Value offer_of(const Offer& offer) {
+json::Value offer_of(const offers::Offer& offer) {
     return {{"offer", offer.id},
             {"provider", offer.provider},
             {"instance", offer.instance},
@@ -84,7 +84,7 @@ json::Value difference_of(const Ranking& ranking) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::procure
 
 namespace assay::stats {
 
@@ -92,7 +92,7 @@ ASSAY_FIELDS(SpreadPrior, deviation, degrees)
 
 } // namespace assay::stats
 
-namespace assay::report {
+namespace assay::procure {
 
 ASSAY_FIELDS(Ranking, (record.profile.name, "profile"), (record.scores.coverage, "coverage"),
              (record.recommends(), "recommends"), provisional, sure,
@@ -122,4 +122,4 @@ std::string to_json(const Procurement& found) {
                           {"published", std::move(published)}});
 }
 
-} // namespace assay::report
+} // namespace assay::procure

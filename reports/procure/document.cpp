@@ -21,7 +21,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::procure {
 namespace {
 
 using namespace document;
@@ -126,7 +126,7 @@ private:
             if (one.broken) {
                 auto text = say<text::procure::risk_broken>(
                     plain(one.offer.provider + ' ' + one.offer.instance),
-                    report::name_of(*one.broken), amount_of(one.broken->promised, *one.broken),
+                    procure::name_of(*one.broken), amount_of(one.broken->promised, *one.broken),
                     amount_of(*one.broken->measured, *one.broken));
                 if (std::ranges::count(all, text) == 0) all.push_back(std::move(text));
             }
@@ -414,7 +414,7 @@ private:
         }
         const auto names = [](const std::vector<std::string>& keys) {
             std::vector<std::string> list;
-            for (const auto& key : keys) list.push_back(name_of_line(key));
+            for (const auto& key : keys) list.push_back(offers::name_of_line(key));
             return list_of(list, keys.size());
         };
         std::vector<Block> blocks;
@@ -467,4 +467,4 @@ private:
 
 Document make_document(const Procurement& found) { return Showing{found}.take(); }
 
-} // namespace assay::report
+} // namespace assay::procure

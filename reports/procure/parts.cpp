@@ -19,7 +19,7 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::procure {
 
 using namespace document;
 using record::human_percent;
@@ -35,13 +35,13 @@ std::string why(const UnrankedOffer& one, const Ranking& ranking) {
     case Unranked::no_price:
         return fmt::format(fmt::runtime(form), in_words(one.price));
     case Unranked::no_cost:
-        return fmt::format(fmt::runtime(form), name_of_line(one.missing));
+        return fmt::format(fmt::runtime(form), offers::name_of_line(one.missing));
     case Unranked::coverage:
         return fmt::format(fmt::runtime(form), human_percent(type->coverage));
     case Unranked::not_alike:
         return fmt::format(fmt::runtime(form), human_percent(type->in_common.value_or(0)));
     case Unranked::broken_promise:
-        return fmt::format(fmt::runtime(form), report::name_of(*one.broken),
+        return fmt::format(fmt::runtime(form), procure::name_of(*one.broken),
                            amount_of(one.broken->promised, *one.broken),
                            amount_of(*one.broken->measured, *one.broken));
     case Unranked::spot_risk:
@@ -94,7 +94,7 @@ std::vector<Block> risks(const View& view) {
                      plain(quoted.instance), say_count<text::procure::machine_count>(count)),
                  .action = say<text::procure::risk_few_do>()});
         if (const auto goodput = offer.cost.lines.of("goodput");
-            quoted.tariff == Tariff::spot && goodput)
+            quoted.tariff == offers::Tariff::spot && goodput)
             risks.findings.push_back(
                 {.severity = Severity::note,
                  .what = say<text::procure::risk_spot>(name, human_percent(goodput->value))});
@@ -173,7 +173,7 @@ Table published(const Procurement& found) {
                    .number = measured->value,
                    .unit = figure.unit};
         table.rows.push_back({.cells = {std::move(name),
-                                        {.text = in_words(figure.value, figure.unit),
+                                        {.text = offers::in_words(figure.value, figure.unit),
                                          .tone = Tone::quiet,
                                          .number = figure.value,
                                          .unit = figure.unit},
@@ -210,4 +210,4 @@ Facts assumptions(const View& view) {
     return facts;
 }
 
-} // namespace assay::report
+} // namespace assay::procure

@@ -20,13 +20,13 @@
 #include <set>
 #include <utility>
 
-namespace assay::report {
+namespace assay::procure {
 
 Result<Procurement> make_procurement(ProcurementInputs inputs) {
     ASSAY_TRY(const auto profile, find_profile(inputs.profiles, inputs.profile));
     const auto& runs = *inputs.options.costs.runs;
     ASSAY_TRY(auto costs, costs_of(inputs.offers, inputs.options.costs));
-    std::vector<Price> prices;
+    std::vector<offers::Price> prices;
     for (const auto& cost : costs) prices.push_back(cost.price);
     ASSAY_TRY(one_currency(prices));
     Procurement out;
@@ -47,7 +47,7 @@ Result<Procurement> make_procurement(ProcurementInputs inputs) {
     for (const auto& machine : runs.machines) machines.insert(machine.id);
     out.machines = machines.size();
     std::ranges::copy_if(runs.problems, std::back_inserter(out.problems),
-                         [](const Problem& problem) { return !problem.is_copy; });
+                         [](const store::Problem& problem) { return !problem.is_copy; });
     out.runs = runs.runs.size();
     out.offers = std::move(inputs.offers);
     out.profiles = std::move(inputs.profiles);
@@ -99,7 +99,9 @@ bool View::has_interval(const RankedOffer& offer) const {
 std::size_t View::machines(const RankedOffer& offer) const {
     return ranking.scores.types[offer.type].machines.size();
 }
-std::string View::money(double value) const { return money_in_words(value, ranking.currency); }
+std::string View::money(double value) const {
+    return offers::money_in_words(value, ranking.currency);
+}
 Cell View::money_cell(double value) const {
     return {.text = money(value), .number = value, .unit = ranking.currency};
 }
@@ -240,4 +242,4 @@ std::vector<Table> live_ranking(const View& view) {
     return {std::move(table), std::move(weights)};
 }
 
-} // namespace assay::report
+} // namespace assay::procure

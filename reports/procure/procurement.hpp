@@ -16,18 +16,18 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::procure {
 
 struct Procurement {
-    Offers offers;
-    std::vector<Cost> costs;
+    offers::Offers offers;
+    std::vector<offers::Cost> costs;
     Profiles profiles;
     Ranking ranking;
     std::vector<Ranking> others; ///< for the other profiles
     std::vector<Promise> promises;
     std::vector<BesidePublished> published;
     std::string snapshot;                 ///< SHA-256 of the files of offers
-    std::vector<Problem> problems;        ///< files that take no part
+    std::vector<store::Problem> problems; ///< files that take no part
     std::vector<std::string> not_offered; ///< types that were measured all the same
     std::size_t machines = 0;
     std::size_t runs = 0;
@@ -35,7 +35,7 @@ struct Procurement {
 };
 
 struct ProcurementInputs {
-    Offers offers;
+    offers::Offers offers;
     std::string snapshot;
     Profiles profiles;
     std::string profile; ///< name
@@ -99,4 +99,4 @@ document::Facts assumptions(const View& view);
 document::Document make_document(const Procurement& found);
 std::string to_json(const Procurement& found);
 
-} // namespace assay::report
+} // namespace assay::procure

@@ -14,7 +14,9 @@
 #include <cmath>
 #include <utility>
 
-namespace assay::report {
+namespace assay::procure {
+
+using namespace document;
 namespace {
 
 template <class T, class Name>
@@ -127,4 +129,4 @@ const Measure& measure_of(const Profiles& profiles, const Weight& weight) {
     return *std::ranges::find(profiles.measures, weight.measure, &Measure::id);
 }
 
-} // namespace assay::report
+} // namespace assay::procure

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::procure {
 
 ASSAY_ENUM(Take,
            each, // every library and way of doing the work by itself
@@ -66,4 +66,4 @@ ASSAY_FIELDS(Measure, id, title, title_zh, where, metric, take, per_device)
 template <OneOf<Measure> T>
 void json_lenient(const T&);
 
-} // namespace assay::report
+} // namespace assay::procure

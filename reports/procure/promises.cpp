@@ -17,7 +17,7 @@
 #include <set>
 #include <tuple>
 
-namespace assay::report {
+namespace assay::procure {
 namespace {
 
 std::optional<double> number(const std::optional<int>& value) {
@@ -38,26 +38,26 @@ std::optional<double> memory_of(const record::Machine& machine) {
 struct Promised {
     std::string_view code;
     std::string_view unit;
-    std::optional<double> Offer::* promised;
+    std::optional<double> offers::Offer::* promised;
     std::optional<double> (*measured)(const record::Machine&);
 };
-constexpr std::array promised{Promised{"gpus", "count", &Offer::gpus, gpus_of},
-                              Promised{"vcpus", "count", &Offer::vcpus, threads_of},
-                              Promised{"cores", "count", &Offer::cores, cores_of},
-                              Promised{"memory", "GiB", &Offer::memory_gib, memory_of}};
+constexpr std::array promised{Promised{"gpus", "count", &offers::Offer::gpus, gpus_of},
+                              Promised{"vcpus", "count", &offers::Offer::vcpus, threads_of},
+                              Promised{"cores", "count", &offers::Offer::cores, cores_of},
+                              Promised{"memory", "GiB", &offers::Offer::memory_gib, memory_of}};
 
 /// By the offer; GPUs else by the catalogue's entry of the type, by which they are priced too.
-std::optional<double> value_of(const Promised& what, const Offer& offer,
-                               const datasheet::Hardware* hardware) {
+std::optional<double> value_of(const Promised& what, const offers::Offer& offer,
+                               const reference::Hardware* hardware) {
     if (offer.*what.promised) return offer.*what.promised;
     if (what.code != "gpus" || hardware == nullptr || !offer.gpu.empty()) return {};
-    const auto* const type = datasheet::find_instance(*hardware, offer.provider, offer.instance);
+    const auto* const type = reference::find_instance(*hardware, offer.provider, offer.instance);
     return type != nullptr && type->gpus.value_or(0) > 0 ? type->gpus : std::nullopt;
 }
 
 /// What speaks most against the promise: the least of the machines, and a number of GPUs that is another.
-std::optional<double> found_of(const Promised& what, double value, const Offer& offer,
-                               const Collection& runs, const datasheet::Hardware* hardware) {
+std::optional<double> found_of(const Promised& what, double value, const offers::Offer& offer,
+                               const store::Collection& runs, const reference::Hardware* hardware) {
     std::optional<double> worst;
     const bool exact = what.code == "gpus";
     const auto order = [&](double has) { return exact ? -std::abs(has - std::ceil(value)) : has; };
@@ -70,8 +70,8 @@ std::optional<double> found_of(const Promised& what, double value, const Offer& 
 }
 
 /// Of what a network carries between two nodes: the highest rate of a message, in Gb/s.
-std::optional<double> network_of(const Offer& offer, const Collection& runs,
-                                 const datasheet::Hardware* hardware) {
+std::optional<double> network_of(const offers::Offer& offer, const store::Collection& runs,
+                                 const reference::Hardware* hardware) {
     constexpr double bits = 8e-9;
     std::optional<double> best;
     for (const auto& seen : runs.observations) {
@@ -96,8 +96,9 @@ bool Promise::kept() const {
     return *measured >= (unit == "count" ? promised : promised * enough);
 }
 
-std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collection& runs,
-                                 const datasheet::Hardware* hardware) {
+std::vector<Promise> promises_of(const std::vector<offers::Offer>& offers,
+                                 const store::Collection& runs,
+                                 const reference::Hardware* hardware) {
     std::vector<Promise> found;
     // One row for what all tariffs of a type promise alike.
     std::set<std::tuple<std::string, std::string, std::string_view, double>> seen;
@@ -126,9 +127,9 @@ std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collect
     return found;
 }
 
-std::vector<std::optional<Promise>> broken_promises(const std::vector<Offer>& offers,
-                                                    const Collection& runs,
-                                                    const datasheet::Hardware* hardware) {
+std::vector<std::optional<Promise>> broken_promises(const std::vector<offers::Offer>& offers,
+                                                    const store::Collection& runs,
+                                                    const reference::Hardware* hardware) {
     std::vector<std::optional<Promise>> broken;
     // Tariffs of a type promise the same: each count is looked up once.
     std::map<std::tuple<std::string, std::string, std::string_view, double>, std::optional<double>>
@@ -153,7 +154,7 @@ std::vector<std::optional<Promise>> broken_promises(const std::vector<Offer>& of
 }
 
 std::string name_of(const Promise& promise) {
-    return std::string{find_text("promise", promise.code).value_or("")};
+    return std::string{document::find_text("promise", promise.code).value_or("")};
 }
 std::string amount_of(double value, const Promise& promise) {
     if (promise.unit == document::unit_share)
@@ -200,14 +201,14 @@ Result<std::vector<Published>> read_published(const std::vector<std::string>& fi
 }
 
 Result<std::vector<BesidePublished>> beside(const std::vector<Published>& figures,
-                                            const Collection& runs,
-                                            const datasheet::Hardware* hardware) {
+                                            const store::Collection& runs,
+                                            const reference::Hardware* hardware) {
     std::vector<BesidePublished> all;
     for (const auto& figure : figures) {
         auto& one =
             all.emplace_back(BesidePublished{.figure = figure, .measured = {}, .series = {}});
         if (figure.series.empty()) continue;
-        Offer offer;
+        offers::Offer offer;
         offer.id = figure.instance;
         offer.provider = figure.provider;
         offer.instance = figure.instance;
@@ -220,4 +221,4 @@ Result<std::vector<BesidePublished>> beside(const std::vector<Published>& figure
     return all;
 }
 
-} // namespace assay::report
+} // namespace assay::procure

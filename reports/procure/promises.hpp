@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::procure {
 
 /// What an offer says a node has, and what machines of its type were found to have.
 struct Promise {
@@ -32,14 +32,15 @@ struct Promise {
     bool kept() const;
 };
 
-std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collection& runs,
-                                 const datasheet::Hardware* hardware = nullptr);
+std::vector<Promise> promises_of(const std::vector<offers::Offer>& offers,
+                                 const store::Collection& runs,
+                                 const reference::Hardware* hardware = nullptr);
 
 /// For each offer the first count that machines of its type were found not to have: GPUs (by the catalogue, where the offer
 /// names none), hardware threads, cores or memory.
-std::vector<std::optional<Promise>> broken_promises(const std::vector<Offer>& offers,
-                                                    const Collection& runs,
-                                                    const datasheet::Hardware* hardware = nullptr);
+std::vector<std::optional<Promise>> broken_promises(const std::vector<offers::Offer>& offers,
+                                                    const store::Collection& runs,
+                                                    const reference::Hardware* hardware = nullptr);
 
 /// "GPUs"
 std::string name_of(const Promise& promise);
@@ -67,17 +68,17 @@ Result<std::vector<Published>> parse_published(std::string_view text, const std:
 
 struct BesidePublished {
     Published figure;
-    std::optional<Quantity> measured; ///< of machines of that type, in the same unit
+    std::optional<offers::Quantity> measured; ///< of machines of that type, in the same unit
     std::string series;
 };
 /// Fails where a pattern means several test items.
 Result<std::vector<BesidePublished>> beside(const std::vector<Published>& figures,
-                                            const Collection& runs,
-                                            const datasheet::Hardware* hardware = nullptr);
+                                            const store::Collection& runs,
+                                            const reference::Hardware* hardware = nullptr);
 
 ASSAY_FIELDS(Published, provider, instance, title, series, value, unit, source, date)
 
 template <OneOf<Published> T>
 void json_lenient(const T&);
 
-} // namespace assay::report
+} // namespace assay::procure

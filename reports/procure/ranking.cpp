@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace assay::report {
+namespace assay::procure {
 namespace {
 
 /// Machines of the type show their spread.
@@ -16,22 +16,23 @@ bool is_enough(const stats::TypeScore& type) { return type.machines >= stats::su
 
 /// Parts of the bill beside the machines, and beside what failures cost.
 std::vector<std::string> other_parts() {
-    std::vector<std::string> parts{cost_parts.begin(), cost_parts.end()};
+    std::vector<std::string> parts{offers::cost_parts.begin(), offers::cost_parts.end()};
     std::erase_if(parts,
                   [](const auto& key) { return key == "part_gpu" || key == "part_goodput"; });
     return parts;
 }
 
-double known(const Cost& cost, std::string_view key) {
+double known(const offers::Cost& cost, std::string_view key) {
     const auto found = cost.lines.of(key);
     return found ? found->value : 0;
 }
 
-HourCost hour_of(const Cost& cost, const std::vector<std::string>& parts) {
+HourCost hour_of(const offers::Cost& cost, const std::vector<std::string>& parts) {
     const double hours = known(cost, "nodes") * known(cost, "hours_used");
     HourCost hour;
     const auto terms = hour_terms(cost);
-    if (cost.offer.tariff == Tariff::purchase) hour.power = known(cost, "power_month") / hours;
+    if (cost.offer.tariff == offers::Tariff::purchase)
+        hour.power = known(cost, "power_month") / hours;
     hour.machine = terms.price * terms.factor;
     for (const auto& part : parts) hour.other += known(cost, part) / hours;
     hour.failures = known(cost, "part_goodput") / hours;
@@ -42,9 +43,9 @@ double weighted(const std::vector<double>& logs, const std::vector<double>& weig
     return std::inner_product(logs.begin(), logs.end(), weights.begin(), 0.0);
 }
 
-std::optional<UnrankedOffer> fault_of(const Cost& cost) {
+std::optional<UnrankedOffer> fault_of(const offers::Cost& cost) {
     UnrankedOffer fault{.offer = cost.offer, .price = cost.price.state, .missing = {}};
-    if (cost.price.state != PriceState::known) return fault;
+    if (cost.price.state != offers::PriceState::known) return fault;
     const auto* const machine = cost.lines.find("part_gpu");
     if (machine == nullptr || !machine->quantity || !(machine->quantity->value > 0)) {
         fault.why = Unranked::no_cost;
@@ -52,7 +53,7 @@ std::optional<UnrankedOffer> fault_of(const Cost& cost) {
         return fault;
     }
     fault.why = Unranked::spot_risk;
-    if (cost.offer.tariff == Tariff::spot && !cost.lines.of("goodput")) return fault;
+    if (cost.offer.tariff == offers::Tariff::spot && !cost.lines.of("goodput")) return fault;
     return {};
 }
 
@@ -76,11 +77,11 @@ void mark_front(std::vector<RankedOffer>& offers, Front front,
 
 class Building {
 public:
-    Building(const std::vector<Cost>& costs, Ranking& out) : costs_{costs}, out_{out} {}
+    Building(const std::vector<offers::Cost>& costs, Ranking& out) : costs_{costs}, out_{out} {}
 
     void build(const RankingOptions& options) {
         score_types(options.prior);
-        std::vector<const Cost*> kept;
+        std::vector<const offers::Cost*> kept;
         for (std::size_t i = 0; i < costs_.size(); ++i)
             if (takes_part(costs_[i], i < options.broken.size() ? options.broken[i] : std::nullopt))
                 kept.push_back(&costs_[i]);
@@ -116,7 +117,7 @@ private:
         out_.spread = stats::pool_spread(each, prior);
     }
 
-    std::size_t type_of(const Offer& offer) const {
+    std::size_t type_of(const offers::Offer& offer) const {
         const auto found = std::ranges::find_if(out_.scores.types, [&](const auto& type) {
             return type.instance == offer.instance && type.provider == offer.provider &&
                    type.nodes == offer.count.value_or(1);
@@ -138,7 +139,7 @@ private:
         out_.sure = best.front() >= stats::sure_probability;
     }
 
-    bool takes_part(const Cost& cost, const std::optional<Promise>& broken) {
+    bool takes_part(const offers::Cost& cost, const std::optional<Promise>& broken) {
         std::optional<UnrankedOffer> fault;
         if (broken)
             fault = UnrankedOffer{.offer = cost.offer,
@@ -160,15 +161,17 @@ private:
         return !fault;
     }
 
-    void choose_parts(const std::vector<const Cost*>& kept) {
+    void choose_parts(const std::vector<const offers::Cost*>& kept) {
         for (auto& part : other_parts()) {
-            const auto has = [&](const Cost* cost) { return cost->lines.of(part).has_value(); };
+            const auto has = [&](const offers::Cost* cost) {
+                return cost->lines.of(part).has_value();
+            };
             (std::ranges::all_of(kept, has) ? out_.parts : out_.left_out)
                 .push_back(std::move(part));
         }
     }
 
-    void add(const Cost& cost) {
+    void add(const offers::Cost& cost) {
         RankedOffer offer{.cost = cost, .type = type_of(cost.offer)};
         offer.hour = hour_of(cost, out_.parts);
         offer.score = out_.types[offer.type].mean;
@@ -204,17 +207,18 @@ private:
             out_.runner_up = static_cast<std::size_t>(found - offers.begin());
     }
 
-    const std::vector<Cost>& costs_;
+    const std::vector<offers::Cost>& costs_;
     Ranking& out_;
 };
 
 } // namespace
 
-HourTerms hour_terms(const Cost& cost) {
+HourTerms hour_terms(const offers::Cost& cost) {
     const auto tariff = cost.offer.tariff;
     const double utilisation = known(cost, "hours_used") / known(cost, "hours_a_month");
-    const bool bought = tariff == Tariff::purchase;
-    HourTerms terms{.by_use = tariff == Tariff::on_demand || tariff == Tariff::spot};
+    const bool bought = tariff == offers::Tariff::purchase;
+    HourTerms terms{.by_use =
+                        tariff == offers::Tariff::on_demand || tariff == offers::Tariff::spot};
     const auto months = commitment_months(tariff);
     if (months && !bought) terms.commitment = *months;
     terms.price = (known(cost, "part_gpu") - (bought ? known(cost, "power_month") : 0)) /
@@ -231,10 +235,11 @@ HourTerms hour_terms(const Cost& cost) {
 
 double RankedOffer::value() const { return score - std::log(hour.total()); }
 
-Result<Ranking> rank(const Offers& offers, const std::vector<Cost>& costs, const Profile& profile,
-                     const Profiles& profiles, const RankingOptions& options) {
+Result<Ranking> rank(const offers::Offers& offers, const std::vector<offers::Cost>& costs,
+                     const Profile& profile, const Profiles& profiles,
+                     const RankingOptions& options) {
     // Machines that are not those promised take away nothing that the others have in common.
-    std::vector<Offer> as_promised;
+    std::vector<offers::Offer> as_promised;
     for (std::size_t i = 0; i < offers.offers.size(); ++i)
         if (i >= options.broken.size() || !options.broken[i])
             as_promised.push_back(offers.offers[i]);
@@ -320,4 +325,4 @@ std::vector<Flip> flips_of(const Ranking& ranking, std::size_t first, std::size_
     return flips;
 }
 
-} // namespace assay::report
+} // namespace assay::procure

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::procure {
 
 /// What a node costs in an hour of use, part by part: each adds to those before it.
 struct HourCost {
@@ -41,14 +41,14 @@ struct HourTerms {
     double factor = 1;     ///< of price
 };
 /// Of an offer whose cost is known.
-HourTerms hour_terms(const Cost& cost);
+HourTerms hour_terms(const offers::Cost& cost);
 
 /// Offers that no other beats in cost and in this at once.
 ASSAY_ENUM(Front, speed, speed_per_watt, next_machine)
 inline constexpr std::array fronts{Front::speed, Front::speed_per_watt, Front::next_machine};
 
 struct RankedOffer {
-    Cost cost;
+    offers::Cost cost;
     std::size_t type = 0; ///< index into Ranking::types
     HourCost hour;
     double score = 0; ///< logarithm: the weighted mean over measures
@@ -66,9 +66,9 @@ struct RankedOffer {
 ASSAY_ENUM(Unranked, no_price, no_cost, spot_risk, not_measured, coverage, incomplete,
            broken_promise, not_alike)
 struct UnrankedOffer {
-    Offer offer;
+    offers::Offer offer;
     Unranked why = Unranked::no_price;
-    PriceState price = PriceState::known;
+    offers::PriceState price = offers::PriceState::known;
     std::string missing;             ///< of no_cost: the key of the line that is not known
     std::optional<Promise> broken{}; ///< of broken_promise
 };
@@ -113,7 +113,7 @@ struct Ranking {
 };
 
 struct RankingOptions {
-    CostOptions costs;
+    offers::CostOptions costs;
     double least_coverage = 0.5;
     stats::SpreadPrior prior;
     /// Of each offer; empty: none is held against its machines.
@@ -121,8 +121,9 @@ struct RankingOptions {
 };
 
 /// Costs of the offers: the same for every profile. `options.costs.runs` must be there.
-Result<Ranking> rank(const Offers& offers, const std::vector<Cost>& costs, const Profile& profile,
-                     const Profiles& profiles, const RankingOptions& options);
+Result<Ranking> rank(const offers::Offers& offers, const std::vector<offers::Cost>& costs,
+                     const Profile& profile, const Profiles& profiles,
+                     const RankingOptions& options);
 
 /// Of offers of one ranking, by index.
 std::vector<Factor> factors_of(const Ranking& ranking, std::size_t first, std::size_t second);
@@ -132,4 +133,4 @@ std::vector<double> means_of(const ScoredType& type);
 /// Weights of the measures that count, of which they are shares.
 std::vector<double> weights_of(const Scores& scores);
 
-} // namespace assay::report
+} // namespace assay::procure

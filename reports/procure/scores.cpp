@@ -20,7 +20,7 @@
 #include <utility>
 #include <variant>
 
-namespace assay::report {
+namespace assay::procure {
 namespace {
 
 /// What is compared: work of one kind (a benchmark with all that is no number, as the precision) and of some size.
@@ -49,11 +49,11 @@ struct Found {
 };
 
 /// Processes of a team measure their machines, of which there must be as many as are offered.
-bool is_of_team(const Series& series) {
+bool is_of_team(const store::Series& series) {
     return std::ranges::any_of(series.parameters,
                                [](const auto& one) { return one.name == "ranks"; });
 }
-std::string together_in(const Series& series) {
+std::string together_in(const store::Series& series) {
     return record::text(series.parameters, "together");
 }
 
@@ -68,7 +68,7 @@ bool is_way(const std::string& name, const record::Value& value) {
     return ways.contains(name) || usual.contains({name, record::to_string(value)});
 }
 
-Item item_of(const Series& series, Take take) {
+Item item_of(const store::Series& series, Take take) {
     Item item{.kind = fmt::format("{}/{} {}", series.benchmark, series.version, series.metric),
               .what = {}};
     std::string size;
@@ -92,7 +92,9 @@ Item item_of(const Series& series, Take take) {
 }
 
 /// A rate may be of operations of any kind, where a measure takes either.
-std::string unit_of(const Series& series) { return series.unit == "OP/s" ? "FLOP/s" : series.unit; }
+std::string unit_of(const store::Series& series) {
+    return series.unit == "OP/s" ? "FLOP/s" : series.unit;
+}
 
 double middle(std::vector<double> values) {
     const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -103,8 +105,9 @@ double middle(std::vector<double> values) {
 
 class Scoring {
 public:
-    Scoring(const std::vector<Offer>& offers, const Profile& profile, const Profiles& profiles,
-            const Collection& runs, const datasheet::Hardware* hardware)
+    Scoring(const std::vector<offers::Offer>& offers, const Profile& profile,
+            const Profiles& profiles, const store::Collection& runs,
+            const reference::Hardware* hardware)
         : profile_{profile}, profiles_{profiles}, runs_{runs} {
         for (const auto& offer : offers) add_type(offer);
         find_machines(offers, hardware);
@@ -137,7 +140,7 @@ public:
     }
 
 private:
-    void add_type(const Offer& offer) {
+    void add_type(const offers::Offer& offer) {
         if (type_of(offer) < scores_.types.size()) return;
         ScoredType type;
         type.provider = offer.provider;
@@ -146,7 +149,7 @@ private:
         scores_.types.push_back(std::move(type));
     }
 
-    std::size_t type_of(const Offer& offer) const {
+    std::size_t type_of(const offers::Offer& offer) const {
         const auto found = std::ranges::find_if(scores_.types, [&](const auto& type) {
             return type.provider == offer.provider && type.instance == offer.instance &&
                    type.nodes == offer.count.value_or(1);
@@ -155,8 +158,9 @@ private:
     }
 
     /// For each machine the types that it is one of.
-    void find_machines(const std::vector<Offer>& offers, const datasheet::Hardware* hardware) {
-        std::map<std::string, std::vector<const Offer*>> by_instance;
+    void find_machines(const std::vector<offers::Offer>& offers,
+                       const reference::Hardware* hardware) {
+        std::map<std::string, std::vector<const offers::Offer*>> by_instance;
         for (const auto& offer : offers) by_instance[offer.instance].push_back(&offer);
         for (const auto& machine : runs_.machines) {
             auto& types = types_.emplace_back();
@@ -168,7 +172,7 @@ private:
             types.assign(found.begin(), found.end());
         }
     }
-    const std::vector<std::size_t>& types_of(const Observation& seen) const {
+    const std::vector<std::size_t>& types_of(const store::Observation& seen) const {
         return types_[runs_.runs[seen.run].machine];
     }
 
@@ -208,12 +212,12 @@ private:
         fits_any_.push_back(false);
         auto filters = make_filters(runs_, measure.where);
         if (!filters) return {}; // a key that no series has: not measured
-        const auto fits = [&](const Observation& seen) {
+        const auto fits = [&](const store::Observation& seen) {
             return std::ranges::all_of(*filters, [&](const auto& f) { return f.admits(seen); });
         };
         fits_any_.back() = std::ranges::any_of(runs_.observations, fits);
-        std::vector<const Observation*> alone;
-        std::vector<const Observation*> together;
+        std::vector<const store::Observation*> alone;
+        std::vector<const store::Observation*> together;
         std::vector<bool> of_team(runs_.series.size());
         for (std::size_t s = 0; s < runs_.series.size(); ++s)
             of_team[s] = is_of_team(runs_.series[s]);
@@ -244,12 +248,13 @@ private:
                 if (units.size() > 1)
                     return fail(fmt::format("measure \"{}\" takes the best of test items in {}; "
                                             "narrow it to one unit, or take each",
-                                            measure.id, list_of({units.begin(), units.end()}, 4)));
+                                            measure.id,
+                                            document::list_of({units.begin(), units.end()}, 4)));
             }
         return {};
     }
 
-    double devices_of(const Observation& seen) const {
+    double devices_of(const store::Observation& seen) const {
         return static_cast<double>(runs_.machines[runs_.runs[seen.run].machine].devices.size());
     }
 
@@ -262,9 +267,10 @@ private:
     }
 
     /// The rate of a node in one run: that of one device, the mean of those measured, times their number.
-    void add(const Measure& measure, const std::vector<const Observation*>& all,
+    void add(const Measure& measure, const std::vector<const store::Observation*>& all,
              const std::vector<bool>& of_team) {
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const Observation*>> cases;
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const store::Observation*>>
+            cases;
         for (const auto* seen : all) cases[{seen->run, seen->series}].push_back(seen);
         std::map<std::uint32_t, Item> known; // by series
         for (const auto& [key, devices] : cases) {
@@ -397,8 +403,8 @@ private:
 
     const Profile& profile_;
     const Profiles& profiles_;
-    const Collection& runs_;
-    std::vector<Offer> offers_;                   ///< one of each type
+    const store::Collection& runs_;
+    std::vector<offers::Offer> offers_;           ///< one of each type
     std::vector<std::vector<std::size_t>> types_; ///< by run
     std::vector<std::vector<Found>> found_;       ///< by measure, by type
     std::vector<bool> fits_any_;                  ///< by measure
@@ -407,10 +413,10 @@ private:
 
 } // namespace
 
-Result<Scores> score(const std::vector<Offer>& offers, const Profile& profile,
-                     const Profiles& profiles, const Collection& runs, double least_coverage,
-                     const datasheet::Hardware* hardware) {
+Result<Scores> score(const std::vector<offers::Offer>& offers, const Profile& profile,
+                     const Profiles& profiles, const store::Collection& runs, double least_coverage,
+                     const reference::Hardware* hardware) {
     return Scoring{offers, profile, profiles, runs, hardware}.take(least_coverage);
 }
 
-} // namespace assay::report
+} // namespace assay::procure

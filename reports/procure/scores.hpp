@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::procure {
 
 /// What of a measure was compared.
 struct Compared {
@@ -61,8 +61,8 @@ struct Scores {
 /// Of types that are offered, by any name of their provider that `hardware` knows. Types with less than `least_coverage` of
 /// the weight are not ranked, so that they do not take away what others have in common; nor are those that share least
 /// with the others while all have less than that in common. Fails where a measure takes the best of different units.
-Result<Scores> score(const std::vector<Offer>& offers, const Profile& profile,
-                     const Profiles& profiles, const Collection& runs, double least_coverage = 0.5,
-                     const datasheet::Hardware* hardware = nullptr);
+Result<Scores> score(const std::vector<offers::Offer>& offers, const Profile& profile,
+                     const Profiles& profiles, const store::Collection& runs,
+                     double least_coverage = 0.5, const reference::Hardware* hardware = nullptr);
 
-} // namespace assay::report
+} // namespace assay::procure

@@ -25,6 +25,8 @@
 #include <utility>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 using document::Tone;

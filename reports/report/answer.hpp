@@ -32,9 +32,9 @@ bool is_reliable(const Row& row);
 document::Tone tone_of(const Row& row);
 
 /// The best value of each kind (texts/tile.json). Needs sections.
-std::vector<Fact> tiles_of(const Report& report);
+std::vector<document::Fact> tiles_of(const Report& report);
 /// Five lines, for programs. Needs sections, findings, missing and tiles.
-std::vector<Fact> summarise(const record::Run& run, const Report& report);
+std::vector<document::Fact> summarise(const record::Run& run, const Report& report);
 /// Sets verdict and tone. Needs sections, missing and cause.
 void judge(const record::Run& run, Report& report);
 

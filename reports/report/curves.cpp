@@ -28,6 +28,8 @@
 #include <utility>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 using record::Case;

@@ -32,9 +32,9 @@ FoundCurves find_curves(const record::Run& run);
 std::vector<Matrix> heat_maps(const record::Case& c);
 
 /// "▁▂▄█": a height for each point; logarithmic where the values span two decades.
-std::string sparkline(const Curve& curve);
+std::string sparkline(const document::Curve& curve);
 
 /// Drops and jumps of rates as messages grow.
-std::vector<Finding> find_shapes(const std::vector<Sweep>& charts);
+std::vector<document::Finding> find_shapes(const std::vector<Sweep>& charts);
 
 } // namespace assay::report

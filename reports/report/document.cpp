@@ -17,6 +17,8 @@
 #include <utility>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 using document::Document;

@@ -28,6 +28,8 @@
 #include <variant>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 constexpr std::string_view between = " to ";
@@ -61,8 +63,8 @@ struct KindOfGroup {
 /// A list of pairs with numbers for nodes and groups.
 struct List {
     std::vector<std::string> nodes; ///< names for people
-    std::vector<stats::FabricPair> pairs;
-    std::vector<stats::FabricKind> kinds;
+    std::vector<decide::FabricPair> pairs;
+    std::vector<decide::FabricKind> kinds;
     std::vector<KindOfGroup> kind_names;
     std::size_t possible() const { return nodes.size() * (nodes.size() - 1) / 2; }
 };
@@ -116,7 +118,7 @@ private:
             kind.name = setting.name.substr(prefix.size());
             auto& of_host = of_host_.emplace_back();
             for (const auto& word : words_of(c, setting.name)) {
-                auto group = stats::FabricKind::none;
+                auto group = decide::FabricKind::none;
                 if (word != "-") {
                     const auto known = std::ranges::find(kind.groups, word);
                     group = static_cast<std::size_t>(known - kind.groups.begin());
@@ -145,7 +147,7 @@ private:
         for (std::size_t kind = 0; kind < list_.kinds.size(); ++kind)
             list_.kinds[kind].of_node.push_back(host && *host < of_host_[kind].size()
                                                     ? of_host_[kind][*host]
-                                                    : stats::FabricKind::none);
+                                                    : decide::FabricKind::none);
     }
     void add_silent() {
         std::ranges::sort(seen_);
@@ -165,10 +167,10 @@ private:
 
 List read_list(const record::Case& c, const record::Table& table) { return Reading{c}.list(table); }
 
-stats::FabricFindings findings_of(const record::Case& c, const record::Table& table,
-                                  const List& list) {
-    return stats::find_in_fabric(list.pairs, list.nodes.size(), list.kinds,
-                                 noise_between_replicas(c, table));
+decide::FabricFindings findings_of(const record::Case& c, const record::Table& table,
+                                   const List& list) {
+    return decide::find_in_fabric(list.pairs, list.nodes.size(), list.kinds,
+                                  noise_between_replicas(c, table));
 }
 
 /// "45% slower (p < 0.0001)"
@@ -177,13 +179,13 @@ std::string sure(double slowdown, double p) {
     return say<text::fabric::sure>(slower_by(slowdown),
                                    p < least ? "< 0.0001" : fmt::format("{:.1g}", p));
 }
-std::string with_alone(const std::string& sentence, stats::Alone alone) {
-    if (alone == stats::Alone::slow) return say<text::fabric::alone_slow>(sentence);
-    if (alone == stats::Alone::fine) return say<text::fabric::alone_fine>(sentence);
+std::string with_alone(const std::string& sentence, decide::Alone alone) {
+    if (alone == decide::Alone::slow) return say<text::fabric::alone_slow>(sentence);
+    if (alone == decide::Alone::fine) return say<text::fabric::alone_fine>(sentence);
     return say<text::fabric::alone_unknown>(sentence);
 }
 
-std::vector<std::string> sentences_of(const List& list, const stats::FabricFindings& found) {
+std::vector<std::string> sentences_of(const List& list, const decide::FabricFindings& found) {
     constexpr std::size_t named = 5; // of each kind
     std::vector<std::string> out;
     const auto say_first = [&](const auto& findings, const auto& sentence) {
@@ -197,30 +199,30 @@ std::vector<std::string> sentences_of(const List& list, const stats::FabricFindi
         return list.kind_names[which].groups[number];
     };
     const auto& names = list.nodes;
-    say_first(found.groups, [&](const stats::SlowGroup& one) {
+    say_first(found.groups, [&](const decide::SlowGroup& one) {
         return with_alone(say<text::fabric::group>(kind(one.kind), group(one.kind, one.group),
                                                    sure(one.slowdown, one.p)),
                           one.alone);
     });
-    say_first(found.trunks, [&](const stats::SlowTrunk& one) {
+    say_first(found.trunks, [&](const decide::SlowTrunk& one) {
         return say<text::fabric::trunk>(kind(one.kind), group(one.kind, one.from),
                                         group(one.kind, one.to), sure(one.slowdown, one.p),
                                         one.pairs);
     });
-    say_first(found.shared, [&](const stats::SharedGroup& one) {
+    say_first(found.shared, [&](const decide::SharedGroup& one) {
         return say<text::fabric::shared>(one.links, one.of, kind(one.kind),
                                          group(one.kind, one.group), sure(one.slowdown, one.p));
     });
-    say_first(found.nodes, [&](const stats::NodeFound& one) {
+    say_first(found.nodes, [&](const decide::NodeFound& one) {
         return with_alone(say<text::pair::node>(names[one.node], sure(one.slowdown, one.p)),
                           one.alone);
     });
-    say_first(found.links, [&](const stats::LinkFound& one) {
+    say_first(found.links, [&](const decide::LinkFound& one) {
         return with_alone(
             say<text::pair::link>(names[one.from], names[one.to], sure(one.slowdown, one.p)),
             one.alone);
     });
-    say_first(found.one_way, [&](const stats::OneWayPair& one) {
+    say_first(found.one_way, [&](const decide::OneWayPair& one) {
         return say<text::pair::one_way>(names[one.from], names[one.to], sure(one.ratio, one.p));
     });
     return out;
@@ -229,9 +231,9 @@ std::vector<std::string> sentences_of(const List& list, const stats::FabricFindi
 std::string times(double factor) { return say<text::fabric::times>(fmt::format("{:.2f}", factor)); }
 
 /// What was measured, and whether the fabric blocks.
-void add_coverage(const List& list, const stats::FabricFindings& found, const std::string& label,
+void add_coverage(const List& list, const decide::FabricFindings& found, const std::string& label,
                   std::vector<Finding>& out) {
-    constexpr double noticed = 1.05; // as in stats::CulpritRule
+    constexpr double noticed = 1.05; // as in decide::CulpritRule
     std::vector<std::string> said;
     said.push_back(found.pairs < list.possible()
                        ? say<text::fabric::covered>(found.pairs, list.possible(), list.nodes.size())

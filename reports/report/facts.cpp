@@ -21,6 +21,8 @@
 #include <map>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 using record::Machine;

@@ -22,6 +22,8 @@
 #include <optional>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 using record::Case;

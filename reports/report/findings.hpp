@@ -10,7 +10,8 @@
 namespace assay::report {
 
 /// `charts`: the curves that the run has.
-std::vector<Finding> find_findings(const record::Run& run, const std::vector<Sweep>& charts = {});
+std::vector<document::Finding> find_findings(const record::Run& run,
+                                             const std::vector<Sweep>& charts = {});
 
 /// "The machine was busy: chromium used up to 21% of the CPU; ...": the first line of a report. Empty where nothing
 /// disturbed it.

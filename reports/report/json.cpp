@@ -17,6 +17,8 @@ ASSAY_FIELDS(Finding, severity, what, action)
 } // namespace assay::document
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 using json::Value;

@@ -21,6 +21,8 @@
 #include <string_view>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 // Of each kind; the map shows the others.
@@ -68,14 +70,14 @@ void add_outlier(const record::Case& c, const record::Table& table, std::vector<
 }
 
 /// None of a table that is no matrix of the same nodes.
-stats::Culprits culprits_of(const record::Case& c, const record::Table& table) {
+decide::Culprits culprits_of(const record::Case& c, const record::Table& table) {
     const std::size_t nodes = table.rows.size();
     if (nodes < 2 || nodes > most_nodes || table.rows != table.columns ||
         table.values.size() != nodes * nodes)
         return {};
     const auto values = numbers(table);
     const auto* definition = record::find_metric(table.metric);
-    return stats::find_culprits(
+    return decide::find_culprits(
         {.nodes = nodes,
          .values = values,
          .higher_is_better = definition == nullptr || definition->higher_is_better,
@@ -132,14 +134,14 @@ std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& 
             out.push_back(sentence(list[i]));
         if (list.size() > named) out.push_back(say_count<text::pair::more>(list.size() - named));
     };
-    say_first(found.nodes, [&](const stats::SlowNode& node) {
+    say_first(found.nodes, [&](const decide::SlowNode& node) {
         return say<text::pair::node>(node_in_words(table.row_title, names[node.node]),
                                      slower_by(node.slowdown));
     });
-    say_first(found.links, [&](const stats::SlowLink& link) {
+    say_first(found.links, [&](const decide::SlowLink& link) {
         return say<text::pair::link>(names[link.from], names[link.to], slower_by(link.slowdown));
     });
-    say_first(found.one_way, [&](const stats::OneWayPair& pair) {
+    say_first(found.one_way, [&](const decide::OneWayPair& pair) {
         return say<text::pair::one_way>(names[pair.from], names[pair.to], slower_by(pair.ratio));
     });
     return out;

@@ -19,7 +19,7 @@ std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& 
 std::vector<std::string> slow_nodes(const record::Case& c, const record::Table& table);
 
 /// The same of all tables that a slow cable would show in.
-std::vector<Finding> find_slow_pairs(const record::Run& run);
+std::vector<document::Finding> find_slow_pairs(const record::Run& run);
 
 /// Standard deviation of the logarithm of a cell's median over replicas, over all cells that several of
 /// them measured; 0 without.
@@ -44,6 +44,6 @@ SlowInFabric slow_in_fabric(const record::Case& c, const record::Table& table);
 /// From node to node, for a map: each cell the median of `merged` x `merged` nodes, played at once.
 record::Table map_of_pairs(const record::Case& c, const record::Table& table, std::size_t& merged);
 
-std::vector<Finding> find_in_fabrics(const record::Run& run);
+std::vector<document::Finding> find_in_fabrics(const record::Run& run);
 
 } // namespace assay::report

@@ -46,12 +46,12 @@ std::string to_json(std::span<const Report> reports);
 // The parts of a report that are names and texts: the run, the machine, its counters of errors.
 
 std::string title_of(const record::Run& run);
-std::vector<Fact> run_facts(const record::Run& run, const std::string& source);
-std::vector<Fact> machine_facts(const record::Machine& machine);
-std::vector<Fact> software_facts(const record::Machine& machine);
+std::vector<document::Fact> run_facts(const record::Run& run, const std::string& source);
+std::vector<document::Fact> machine_facts(const record::Machine& machine);
+std::vector<document::Fact> software_facts(const record::Machine& machine);
 
 /// Counters of errors that are not zero, or changed.
-std::vector<Fact> error_facts(const record::Run& run);
+std::vector<document::Fact> error_facts(const record::Run& run);
 
 // --- soak ----------------------------------------------------------------------------------------
 // What a soak found, as a section of its report: a sentence, wrong results and where they are, each case over time.

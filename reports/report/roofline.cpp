@@ -21,6 +21,8 @@
 #include <string_view>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 const record::Metric* find_metric(const record::Case& c, std::string_view name) {

@@ -24,6 +24,8 @@
 #include <utility>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 using document::Cell;

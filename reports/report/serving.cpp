@@ -16,6 +16,8 @@
 #include <utility>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 using document::Cell;

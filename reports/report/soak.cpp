@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace assay::report {
+
+using namespace document;
 namespace {
 
 using document::Paragraph;

@@ -21,7 +21,7 @@
 #include <span>
 #include <utility>
 
-namespace assay::report {
+namespace assay::store {
 namespace {
 
 // --- load ----------------------------------------------------------------------------------------
@@ -69,11 +69,11 @@ private:
             return;
         }
         if (!stale.empty()) {
-            loaded_[i].problem = say<text::store::stale>(stale);
+            loaded_[i].problem = document::say<text::store::stale>(stale);
             loaded_[i].is_stale = true;
             return;
         }
-        harness::add_missing_bounds(*run);
+        reference::add_missing_bounds(*run);
         Digester digester{*std::move(run), choice_};
         const std::scoped_lock lock{mutex_};
         loaded_[i].digest = digester.finish(pools_);
@@ -191,4 +191,4 @@ Result<Collection> collect(const std::vector<std::string>& inputs, const Collect
     return all;
 }
 
-} // namespace assay::report
+} // namespace assay::store

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::store {
 
 /// What runs match by: a question asked of a kind of place through a library, and its headline metric.
 struct Series {
@@ -180,4 +180,4 @@ struct CollectOptions {
 Result<Collection> collect(const std::vector<std::string>& inputs,
                            const CollectOptions& options = {});
 
-} // namespace assay::report
+} // namespace assay::store

@@ -16,7 +16,9 @@
 #include <cmath>
 #include <string_view>
 
-namespace assay::report {
+namespace assay::store {
+
+using namespace document;
 namespace {
 
 bool shows(record::Status status) { return is_measured(status); }
@@ -296,4 +298,4 @@ RunDigest Digester::finish(Pools& pools) {
     return std::move(digest_);
 }
 
-} // namespace assay::report
+} // namespace assay::store

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::store {
 
 /// A value that may be in a pool already.
 template <class T>
@@ -97,4 +97,4 @@ struct Candidate {
 /// `options.now`: seconds since 1970, from which on a run is in the future.
 Collection gather(std::vector<Candidate> candidates, Pools pools, const CollectOptions& options);
 
-} // namespace assay::report
+} // namespace assay::store

@@ -23,7 +23,9 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::report {
+namespace assay::store {
+
+using namespace document;
 namespace {
 
 namespace fs = std::filesystem;
@@ -393,4 +395,4 @@ std::vector<std::string> assumed(const record::NamedList& settled, const Series&
     return names;
 }
 
-} // namespace assay::report
+} // namespace assay::store

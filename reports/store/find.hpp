@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::report {
+namespace assay::store {
 
 struct FoundFile {
     std::string label;
@@ -89,4 +89,4 @@ std::string conditions_in_words(const record::NamedList& conditions,
 /// Of settled conditions those that this series did not record: it was taken to be like others.
 std::vector<std::string> assumed(const record::NamedList& settled, const Series& series);
 
-} // namespace assay::report
+} // namespace assay::store

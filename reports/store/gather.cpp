@@ -20,7 +20,9 @@
 #include <unordered_map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::store {
+
+using namespace document;
 namespace {
 
 /// Of a metric that is not the primary one: zero is a value where it may be none.
@@ -328,4 +330,4 @@ Collection gather(std::vector<Candidate> candidates, Pools pools, const CollectO
     return all;
 }
 
-} // namespace assay::report
+} // namespace assay::store

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -75,7 +75,8 @@ Result<Input> find_input(std::string_view argument) {
     fs::path other;
     const auto newest = newest_below(input.file, other);
     if (!newest && !other.empty())
-        return fail(fmt::format("{}: {}", other.string(), say<text::store::not_regular>()));
+        return fail(
+            fmt::format("{}: {}", other.string(), document::say<text::store::not_regular>()));
     if (!newest)
         return fail(
             fmt::format("{}: no {} in this folder or below; `assay run SUITE --out {}` writes one",
@@ -97,8 +98,8 @@ Result<record::Run> read_result(const fs::path& file, record::ReadOptions option
     options.stale = &stale;
     auto run = record::read_run(file, options);
     if (run && !stale.empty())
-        return fail(fmt::format("{}: {}", file.string(), say<text::store::stale>(stale)));
-    if (run) harness::add_missing_bounds(*run);
+        return fail(fmt::format("{}: {}", file.string(), document::say<text::store::stale>(stale)));
+    if (run) reference::add_missing_bounds(*run);
     return run;
 }
 
@@ -114,4 +115,4 @@ Result<void> check_output(const fs::path& output, const std::vector<Input>& inpu
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::store

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::store {
 
 struct Input {
     std::string label; ///< may be empty
@@ -35,4 +35,4 @@ Result<record::Run> read_result(const std::filesystem::path& file,
 /// Fails when `output` is one of the inputs: a report must not replace the result it was made from.
 Result<void> check_output(const std::filesystem::path& output, const std::vector<Input>& inputs);
 
-} // namespace assay::report
+} // namespace assay::store

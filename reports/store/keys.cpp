@@ -16,7 +16,7 @@
 #include <set>
 #include <unordered_map>
 
-namespace assay::report {
+namespace assay::store {
 namespace {
 
 using RunText = std::string (*)(const RunInfo&, const record::Machine&);
@@ -36,7 +36,7 @@ std::string day_of(std::string_view started) {
 }
 
 constexpr std::array series_keys{
-    SeriesKey{"family", [](const Series& s) { return family_of(s.benchmark); }},
+    SeriesKey{"family", [](const Series& s) { return document::family_of(s.benchmark); }},
     SeriesKey{"benchmark", [](const Series& s) { return s.benchmark; }},
     SeriesKey{"library", [](const Series& s) { return s.library; }},
     SeriesKey{"metric", [](const Series& s) { return s.metric; }},
@@ -239,4 +239,4 @@ Result<void> apply_filters(Collection& collection, const std::vector<std::string
     return {};
 }
 
-} // namespace assay::report
+} // namespace assay::store

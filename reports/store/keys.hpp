@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::store {
 
 struct Key {
     std::string name;
@@ -58,4 +58,4 @@ Result<void> apply_filters(Collection& collection, const std::vector<std::string
 /// "2026Q1" of an ISO 8601 date; "" of anything else.
 std::string quarter_of(std::string_view started);
 
-} // namespace assay::report
+} // namespace assay::store

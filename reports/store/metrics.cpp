@@ -15,7 +15,7 @@
 #include <map>
 #include <utility>
 
-namespace assay::report {
+namespace assay::store {
 namespace {
 
 using record::Case;
@@ -169,4 +169,4 @@ bool MetricChoice::is_named(std::string_view name) const {
     return all_ || std::ranges::find(names_, name) != names_.end();
 }
 
-} // namespace assay::report
+} // namespace assay::store

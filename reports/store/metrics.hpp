@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::report {
+namespace assay::store {
 
 /// A metric of one replica (one process), in the metric's unit.
 struct ReplicaValue {
@@ -70,4 +70,4 @@ private:
 
 ASSAY_FIELDS(MetricKind, name, unit, higher_is_better, is_computed, energy_scope)
 
-} // namespace assay::report
+} // namespace assay::store

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace assay::report {
+namespace assay::store {
 
 class Packer {
 public:
@@ -66,4 +66,4 @@ std::string packed(const T& value) {
     return bytes;
 }
 
-} // namespace assay::report
+} // namespace assay::store

@@ -68,7 +68,7 @@ public:
         for (const auto& fact : facts.facts)
             out_ += fmt::format(
                 "- {}\n",
-                report::say<report::text::words::labelled>(
+                document::say<text::words::labelled>(
                     fmt::format("**{}**", quote(fact.name)),
                     quote(fact.detail.empty() ? fact.text
                                               : fmt::format("{} {}", fact.text, fact.detail))));
@@ -78,7 +78,7 @@ public:
         for (const auto& finding : findings.findings)
             out_ += fmt::format(
                 "- {}{}\n",
-                report::say<report::text::words::labelled>(
+                document::say<text::words::labelled>(
                     fmt::format("**{}**", severity_in_words(finding.severity)),
                     quote(finding.what)),
                 finding.action.empty() ? "" : fmt::format(" → {}", quote(finding.action)));
@@ -93,7 +93,7 @@ public:
         std::vector<std::string> heads;
         std::vector<std::string> rules;
         if (grouped) {
-            heads.push_back(report::say<report::text::compare::benchmark>());
+            heads.push_back(document::say<text::compare::benchmark>());
             rules.emplace_back("---");
         }
         for (const auto i : shown) {

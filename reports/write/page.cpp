@@ -41,8 +41,8 @@ struct HtmlBody {
 };
 
 using namespace document;
+using document::say;
 using document::Table;
-using report::say;
 
 std::string small(std::string_view text, std::string_view kind = "") {
     if (text.empty()) return "";
@@ -155,7 +155,7 @@ public:
         add(table, {table.rows.data(), first}, table.folded);
         if (long_one)
             add(table, {table.rows.data() + first, table.rows.size() - first},
-                report::say_count<report::text::words::rows_behind>(table.rows.size() - first));
+                document::say_count<text::words::rows_behind>(table.rows.size() - first));
     }
     void operator()(const Chart& chart) {
         if (!scripted_ && chart.lines.empty() && chart.notes.empty()) return;
@@ -201,9 +201,8 @@ private:
     }
     /// For people who listen: no two tables of a page have one name.
     std::string name_of(const Table& table) {
-        auto name = table.caption.empty()
-                        ? section_
-                        : say<report::text::words::labelled>(section_, table.caption);
+        auto name =
+            table.caption.empty() ? section_ : say<text::words::labelled>(section_, table.caption);
         if (const auto seen = ++names_[name]; seen > 1) name += fmt::format(" {}", seen);
         return name;
     }
@@ -289,13 +288,12 @@ HtmlBody body_of(std::span<const Document> documents, const std::string& created
     Printer printer{body, scripted};
     for (std::size_t i = 0; i < documents.size(); ++i) add(body, printer, documents[i], i);
     body.html += "</main>\n<footer>\n";
-    if (!scripted) body.html += fmt::format("<p>{}</p>\n", say<report::text::page::no_script>());
+    if (!scripted) body.html += fmt::format("<p>{}</p>\n", say<text::page::no_script>());
     auto day = created;
     std::ranges::replace(day, 'T', ' ');
     if (day.ends_with('Z')) day.replace(day.size() - 1, 1, " UTC");
-    body.html +=
-        fmt::format("<p>{}</p>\n</footer>\n</div>\n",
-                    escape_html(say<report::text::page::made>(std::string{version()}, day)));
+    body.html += fmt::format("<p>{}</p>\n</footer>\n</div>\n",
+                             escape_html(say<text::page::made>(std::string{version()}, day)));
     return body;
 }
 
@@ -365,7 +363,7 @@ std::string data_of(std::span<const Document> documents, const std::vector<const
     Value list = Value::array();
     for (const auto* chart : charts) list.push_back(chart_data(*chart));
     const auto sides = documents.empty() ? std::vector<std::string>{} : documents.front().sides;
-    const auto language = to_string(report::language_in_use());
+    const auto language = to_string(document::language_in_use());
     return pack_json(json::to_line(
         Value{{"language", std::string{language}}, {"sides", sides}, {"charts", std::move(list)}}));
 }
@@ -439,7 +437,7 @@ std::optional<std::string> find_page(const std::filesystem::path& share) {
 }
 
 Result<std::string> to_html(std::span<const Document> documents, const HtmlOptions& options) {
-    const bool chinese = report::language_in_use() == report::Language::zh;
+    const bool chinese = document::language_in_use() == document::Language::zh;
     std::string title;
     if (documents.size() == 1) title = documents.front().verdict;
     if (title.empty() && !documents.empty()) title = documents.front().title;

@@ -145,8 +145,7 @@ public:
                 const std::size_t side = table_.columns[i].side;
                 page.paragraph(
                     "", 6,
-                    side == 0 ? note
-                              : report::say<report::text::words::labelled>(sides_[side - 1], note),
+                    side == 0 ? note : document::say<text::words::labelled>(sides_[side - 1], note),
                     true);
             }
     }
@@ -212,7 +211,7 @@ private:
             if (sides_.empty())
                 line += "  " + cell(page, i, row.cells[i]);
             else
-                name = report::say<report::text::words::in_brackets>(name, row.cells[i].text);
+                name = document::say<text::words::in_brackets>(name, row.cells[i].text);
         }
         page.paragraph("  ", 4, name);
         if (!line.empty()) page.line("  " + line);
@@ -339,8 +338,7 @@ public:
             (*this)(shortened(table, most_rows_));
             page_.paragraph(
                 "  ", 2,
-                report::say_count<report::text::words::more_rows>(table.rows.size() - most_rows_),
-                true);
+                document::say_count<text::words::more_rows>(table.rows.size() - most_rows_), true);
             return;
         }
         if (!table.caption.empty()) page_.paragraph("  ", 2, table.caption, true);

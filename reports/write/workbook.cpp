@@ -26,7 +26,7 @@ namespace assay::write {
 namespace {
 
 using namespace document;
-using report::say;
+using document::say;
 
 bool is_of_physics(const std::string& unit) {
     return unit != unit_count && unit != unit_ratio && unit != unit_share && unit != unit_p &&
@@ -183,33 +183,32 @@ private:
     }
     std::vector<std::string> titles_of() const {
         std::vector<std::string> titles;
-        if (several_) titles.push_back(say<report::text::workbook::run>());
-        titles.push_back(families_ ? say<report::text::workbook::family>()
-                                   : say<report::text::workbook::section>());
+        if (several_) titles.push_back(say<text::workbook::run>());
+        titles.push_back(families_ ? say<text::workbook::family>()
+                                   : say<text::workbook::section>());
         if (grouped_)
-            titles.push_back(families_ ? say<report::text::workbook::benchmark>()
-                                       : say<report::text::workbook::group>());
+            titles.push_back(families_ ? say<text::workbook::benchmark>()
+                                       : say<text::workbook::group>());
         const auto& columns = tables_.front().table->columns;
         const auto& sides = tables_.front().document->sides;
         for (std::size_t i = 0; i < columns.size(); ++i) {
             std::string title = columns[i].title;
             if (columns[i].side > 0 && title != sides[columns[i].side - 1])
-                title = say<report::text::words::labelled>(sides[columns[i].side - 1], title);
+                title = say<text::words::labelled>(sides[columns[i].side - 1], title);
             const auto of = [&](const std::string& what) {
-                return say<report::text::words::labelled>(title, what);
+                return say<text::words::labelled>(title, what);
             };
             if (parts_[i].number || !parts_[i].text) titles.push_back(title);
             if (parts_[i].interval) {
-                titles.push_back(of(say<report::text::workbook::low>()));
-                titles.push_back(of(say<report::text::workbook::high>()));
+                titles.push_back(of(say<text::workbook::low>()));
+                titles.push_back(of(say<text::workbook::high>()));
             }
             if (parts_[i].text)
-                titles.push_back(parts_[i].number ? of(say<report::text::workbook::what>())
-                                                  : title);
-            if (parts_[i].detail) titles.push_back(of(say<report::text::workbook::covers>()));
+                titles.push_back(parts_[i].number ? of(say<text::workbook::what>()) : title);
+            if (parts_[i].detail) titles.push_back(of(say<text::workbook::covers>()));
         }
-        if (units_) titles.push_back(say<report::text::workbook::unit>());
-        if (noted_) titles.push_back(say<report::text::workbook::notes>());
+        if (units_) titles.push_back(say<text::workbook::unit>());
+        if (noted_) titles.push_back(say<text::workbook::notes>());
         return titles;
     }
     void add(Sheet& sheet, const Placed& placed, const Row& row, const Names& names) const {
@@ -243,8 +242,7 @@ private:
             const auto side = tables_.front().table->columns[i].side;
             for (const auto& note : cell.notes)
                 notes.push_back(
-                    side == 0 ? note
-                              : say<report::text::words::labelled>(document.sides[side - 1], note));
+                    side == 0 ? note : say<text::words::labelled>(document.sides[side - 1], note));
         }
         if (units_) sheet.text(unit);
         if (noted_) sheet.text(fmt::format("{}", fmt::join(notes, "; ")));
@@ -296,11 +294,10 @@ Result<std::string> to_workbook(std::span<const Document> documents) {
     for (const auto& document : documents)
         if (document.date) date = std::max(date.value_or(*document.date), *document.date);
     WorkbookFile file{documents.empty() ? "" : documents.front().title, date};
-    SummaryWriter summary{
-        file.sheet(say<report::text::workbook::summary>(),
-                   {say<report::text::workbook::section>(), say<report::text::workbook::item>(),
-                    say<report::text::workbook::content>(), say<report::text::workbook::notes>()},
-                   2)};
+    SummaryWriter summary{file.sheet(say<text::workbook::summary>(),
+                                     {say<text::workbook::section>(), say<text::workbook::item>(),
+                                      say<text::workbook::content>(), say<text::workbook::notes>()},
+                                     2)};
     std::vector<std::string> names; // in the order of the documents
     std::map<std::string, std::vector<Placed>> sheets;
     for (const auto& document : documents) {
@@ -318,7 +315,7 @@ Result<std::string> to_workbook(std::span<const Document> documents) {
                 placed.push_back({&section, &document, table});
             }
         }
-        summary(Section{.title = say<report::text::workbook::method>()});
+        summary(Section{.title = say<text::workbook::method>()});
         for (const auto& paragraph : document.foot) summary(paragraph);
     }
     std::vector<SheetWriter> writers;
@@ -329,7 +326,7 @@ Result<std::string> to_workbook(std::span<const Document> documents) {
     }
     for (std::size_t i = 0; i < names.size(); ++i)
         if (const auto cut = writers[i].write(file, cells); cut > 0)
-            summary.line(names[i], say<report::text::workbook::cut>(cut));
+            summary.line(names[i], say<text::workbook::cut>(cut));
     return file.finish();
 }
 

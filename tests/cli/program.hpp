@@ -48,7 +48,7 @@ json::Value parsed(const Outcome& outcome);
 /// Lines of all journals below, without their headers.
 std::size_t steps_in(const std::filesystem::path& folder);
 
-using Folder = harness::made::TemporaryFolder;
+using Folder = made::TemporaryFolder;
 
 /// A run of one case of a second on one core, which leaves its results in a folder.
 std::vector<std::string> brief_run(const std::filesystem::path& out,

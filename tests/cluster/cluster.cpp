@@ -57,7 +57,7 @@ record::Case Cluster::trouble(const std::string& what, double limit) {
     return trouble(what, limit, observer);
 }
 
-record::Case Cluster::trouble(const std::string& what, double limit, harness::Observer& observer) {
+record::Case Cluster::trouble(const std::string& what, double limit, run::Observer& observer) {
     const auto trouble = trouble_test::load_trouble(TROUBLE_TEAM_MODULE);
     auto plan = trouble.plan({what});
     plan.cases[0].protocol.limit_seconds = limit;

@@ -42,7 +42,7 @@ class Cluster : public testing::Test {
 protected:
     /// `what` of rank 1, which is on h2.
     record::Case trouble(const std::string& what, double limit);
-    record::Case trouble(const std::string& what, double limit, harness::Observer& observer);
+    record::Case trouble(const std::string& what, double limit, run::Observer& observer);
     /// `assay run` with these arguments, one replica unless they say otherwise; the file is result().
     record::Run measure(std::vector<std::string> arguments,
                         const std::vector<std::string>& environment = {});

@@ -75,7 +75,7 @@ TEST_F(Cluster, ASlowHostShowsInTheMatrix) {
     std::vector<double> values;
     for (const auto& value : matrix->values) values.push_back(value.value_or(std::nan("")));
     const auto culprits =
-        stats::find_culprits({.nodes = 5, .values = values, .higher_is_better = true});
+        decide::find_culprits({.nodes = 5, .values = values, .higher_is_better = true});
     ASSERT_FALSE(culprits.nodes.empty());
     EXPECT_EQ(culprits.nodes.front().node, 2U);
 }

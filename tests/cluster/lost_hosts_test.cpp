@@ -40,7 +40,7 @@ TEST_F(Cluster, ARankThatNeverStartsIsNamedWithItsHost) {
 
 /// Takes h2 off the network when its rank is there and works.
 struct CutOff : trouble_test::Silent {
-    void progress(const harness::Progress& progress) override {
+    void progress(const run::Progress& progress) override {
         const bool works = progress.phase != before_ && progress.phase == "running";
         before_ = progress.phase;
         if (works) set_switch("link h2 down");

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 /// Lets the benchmark alone from this replica on, counted from 1.
 struct Crowd : trouble_test::Silent {
-    void progress(const harness::Progress& now) override {
+    void progress(const run::Progress& now) override {
         if (now.replica >= ends_at) fs::remove(file);
         Silent::progress(now);
     }
@@ -67,7 +67,7 @@ protected:
     const test::Variable crowds_{"TROUBLE_CROWD", (folder_.path() / "crowd").string()};
     Folder out_;
     trouble_test::Trouble trouble_ = load_trouble(TROUBLE_MODULE);
-    harness::Plan plan_ = trouble_.plan({"crowded"}, 5);
+    plan::Plan plan_ = trouble_.plan({"crowded"}, 5);
     Crowd crowd_;
 };
 

@@ -37,7 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using harness::Process;
+using process::Process;
 using record::Status;
 using testing::IsEmpty;
 using trouble_test::Folder;
@@ -58,9 +58,9 @@ auto wait_until(const Find& find, const Holds& holds, int most_tries = 1000) {
 class KillTest : public testing::Test {
 protected:
     Process start(const std::string& module, const std::vector<std::string>& what) {
-        harness::Command command{.arguments = {TROUBLE_PROGRAM, "run", module,
+        process::Command command{.arguments = {TROUBLE_PROGRAM, "run", module,
                                                (folder_.path() / "out").string(), "2", "resume"},
-                                 .environment = harness::own_environment(),
+                                 .environment = process::own_environment(),
                                  .log = folder_.path() / "log",
                                  .mark = mark()};
         command.arguments.insert(command.arguments.end(), what.begin(), what.end());
@@ -74,7 +74,7 @@ protected:
 
     /// Ours, less the parent: workers, ranks, launchers.
     std::vector<pid_t> others(pid_t parent) const {
-        auto all = harness::processes_of(-1, mark());
+        auto all = process::processes_of(-1, mark());
         std::erase(all, parent);
         return all;
     }
@@ -99,7 +99,7 @@ protected:
 #else
         constexpr int most_tries = 100;
 #endif
-        const auto left = wait_until([&] { return harness::processes_of(-1, mark()); },
+        const auto left = wait_until([&] { return process::processes_of(-1, mark()); },
                                      [](const auto& found) { return found.empty(); }, most_tries);
         EXPECT_THAT(left, IsEmpty());
     }
@@ -236,7 +236,7 @@ TEST_F(KillTest, KilledParentsAndWorkersLoseNothing) {
 
 TEST_F(KillTest, KilledParentsRanksAndLaunchersLoseNothing) {
     const char* path = std::getenv("PATH");
-    if (harness::find_program("mpirun", path == nullptr ? "" : path).empty() ||
+    if (process::find_program("mpirun", path == nullptr ? "" : path).empty() ||
         !fs::exists(TROUBLE_TEAM_MODULE))
         GTEST_SKIP() << "no mpirun here";
     torment(TROUBLE_TEAM_MODULE, {Victim::parent, Victim::worker, Victim::launcher}, 6s, 2, 6);
@@ -244,7 +244,7 @@ TEST_F(KillTest, KilledParentsRanksAndLaunchersLoseNothing) {
 
 /// A process that has nothing of ours but its name.
 std::vector<pid_t> daemons(const std::string& name) {
-    return harness::find_processes([&](pid_t pid, const harness::Stat&) {
+    return process::find_processes([&](pid_t pid, const process::Stat&) {
         std::string command;
         std::ifstream file{fmt::format("/proc/{}/cmdline", pid)};
         return std::getline(file, command, '\0') && command == name;
@@ -276,7 +276,7 @@ TEST_F(KillTest, WhatOutlivesParentAndKeeperIsEndedByTheNextRun) {
         // The keeper has one too, and for a moment no name.
         if (std::ranges::none_of(found, is_keeper)) return std::vector<pid_t>{};
         std::erase_if(found, [&](pid_t pid) {
-            return is_keeper(pid) || harness::stat_of(pid).value_or(harness::Stat{}).session != pid;
+            return is_keeper(pid) || process::stat_of(pid).value_or(process::Stat{}).session != pid;
         });
         return found;
     });
@@ -339,7 +339,7 @@ TEST_F(KillTest, AWallClockThatIsSetBackChangesNoValue) {
             EXPECT_GE(*replica.seconds, 0.002);
             EXPECT_LT(*replica.seconds, 1);
         }
-    const auto findings = record::check_summaries(*run);
+    const auto findings = decide::check_summaries(*run);
     ASSERT_FALSE(findings.empty());
     EXPECT_EQ(findings[0].path, "run.ended");
 }

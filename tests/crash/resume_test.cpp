@@ -36,11 +36,11 @@ using trouble_test::Silent;
 
 class ResumeTest : public testing::Test {
 protected:
-    void run(const std::vector<harness::PlannedRun>& wanted, bool resume = true) {
+    void run(const std::vector<plan::PlannedRun>& wanted, bool resume = true) {
         observer_.said.clear();
-        const auto outcomes = harness::run(
-            wanted, {.out = folder_.path(), .resume = resume, .program = TROUBLE_PROGRAM},
-            observer_);
+        const auto outcomes =
+            run::run(wanted, {.out = folder_.path(), .resume = resume, .program = TROUBLE_PROGRAM},
+                     observer_);
         ASSERT_TRUE(outcomes) << outcomes.error().message;
         outcome_ = outcomes->front();
         journal_ = observer_.folder / "journal.ndjson";
@@ -84,9 +84,9 @@ protected:
 
     Folder folder_;
     trouble_test::Trouble trouble_ = load_trouble(TROUBLE_MODULE);
-    harness::Plan plan_ = trouble_.plan({"segv"}); // is tried again
+    plan::Plan plan_ = trouble_.plan({"segv"}); // is tried again
     Silent observer_;
-    harness::Outcome outcome_;
+    run::Outcome outcome_;
     fs::path journal_;
     std::string before_;
 };
@@ -128,11 +128,11 @@ TEST_F(ResumeTest, AResultThatCannotBeReadIsWrittenAgain) {
 /// Where neither provider nor instance is known, which older versions wrote as unknown/unknown.
 TEST_F(ResumeTest, ARunOfNobodysMachineIsInHostAndFoundWhereItUsedToBe) {
     const auto with = [&](bool resume) {
-        const harness::RunOptions options{.out = folder_.path(),
-                                          .provider = "unknown",
-                                          .instance = "unknown",
-                                          .resume = resume,
-                                          .program = TROUBLE_PROGRAM};
+        const run::RunOptions options{.out = folder_.path(),
+                                      .provider = "unknown",
+                                      .instance = "unknown",
+                                      .resume = resume,
+                                      .program = TROUBLE_PROGRAM};
         ASSERT_TRUE(trouble_test::run(plan_, options, observer_));
     };
     with(false);
@@ -156,13 +156,13 @@ TEST_F(ResumeTest, ARunOfNobodysMachineIsInHostAndFoundWhereItUsedToBe) {
 
 TEST_F(ResumeTest, ARunRecordsItsOccasionAndKeepsItWhenItGoesOn) {
     const auto with = [&](const std::string& note, const std::string& rack, bool resume = true) {
-        harness::RunOptions options{.out = folder_.path(),
-                                    .campaign = "2026 Q1",
-                                    .note = note,
-                                    .region = "eu-1",
-                                    .zone = "eu-1b",
-                                    .resume = resume,
-                                    .program = TROUBLE_PROGRAM};
+        run::RunOptions options{.out = folder_.path(),
+                                .campaign = "2026 Q1",
+                                .note = note,
+                                .region = "eu-1",
+                                .zone = "eu-1b",
+                                .resume = resume,
+                                .program = TROUBLE_PROGRAM};
         if (!rack.empty()) options.tags.push_back({"rack", rack});
         return trouble_test::run(plan_, options, observer_);
     };

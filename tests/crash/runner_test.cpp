@@ -33,7 +33,7 @@ using trouble_test::Silent;
 
 class RunnerTest : public testing::Test {
 protected:
-    Result<harness::Outcome> run(const harness::Plan& plan, bool resume = false) {
+    Result<run::Outcome> run(const plan::Plan& plan, bool resume = false) {
         return trouble_test::run(
             plan, {.out = folder_.path(), .resume = resume, .program = TROUBLE_PROGRAM}, observer_);
     }
@@ -302,7 +302,7 @@ TEST_F(RunnerTest, NoProcessIsLeftBehind) {
     for (const auto* what : {"breeds", "flees"}) {
         (void)only_case(what);
         for (int look = 0; look < 20; ++look)
-            EXPECT_THAT(harness::processes_of(-1, mark), IsEmpty()) << what;
+            EXPECT_THAT(process::processes_of(-1, mark), IsEmpty()) << what;
     }
 }
 

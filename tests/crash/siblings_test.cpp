@@ -41,7 +41,7 @@ protected:
     void SetUp() override {
         if (machine::read_shape().usable.size() < 2) GTEST_SKIP() << "needs two cores";
     }
-    record::Run run(const harness::Plan& plan, bool resume = false) {
+    record::Run run(const plan::Plan& plan, bool resume = false) {
         auto outcome = trouble_test::run(plan,
                                          {.out = folder_.path(),
                                           .resume = resume,
@@ -52,7 +52,7 @@ protected:
         if (!outcome) return {};
         const auto back = record::read_run(outcome->file);
         EXPECT_TRUE(back) << back.error().message;
-        EXPECT_THAT(record::check_summaries(*back), IsEmpty());
+        EXPECT_THAT(decide::check_summaries(*back), IsEmpty());
         return *back;
     }
     /// A healthy case beside one that is not.
@@ -156,7 +156,7 @@ protected:
         const auto both = trouble_.together({"slow", what});
         turns[0].plan.cases[0].share = turns[1].plan.cases[0].share = both.cases[0].share;
         turns[1].plan.cases[0].loads = {both.cases[1]};
-        const auto outcomes = harness::run(
+        const auto outcomes = run::run(
             turns, {.out = folder_.path(), .patience_seconds = 0, .program = TROUBLE_PROGRAM},
             observer_);
         EXPECT_TRUE(outcomes) << outcomes.error().message;

@@ -35,16 +35,16 @@ using trouble_test::Silent;
 class SoakTest : public testing::Test {
 protected:
     /// `what` of two parts of the machine at the same time, or of one case.
-    harness::Plan plan(const std::string& what, std::int64_t every, double seconds,
-                       std::size_t parts = 1) {
+    plan::Plan plan(const std::string& what, std::int64_t every, double seconds,
+                    std::size_t parts = 1) {
         const auto& benchmark = *std::ranges::find(trouble_.manifest->benchmarks, "trouble.soaker",
-                                                   &harness::Benchmark::id);
-        harness::Plan plan{.suite = "soak", .protocol = trouble_test::fast_protocol()};
+                                                   &plan::Benchmark::id);
+        plan::Plan plan{.suite = "soak", .protocol = trouble_test::fast_protocol()};
         plan.soak_seconds = seconds;
         plan.digest = what;
         const auto shares = machine::even_shares(machine::read_shape(), parts);
         for (std::size_t i = 0; i < parts; ++i) {
-            harness::PlannedCase planned{
+            plan::PlannedCase planned{
                 .module = trouble_.manifest.get(),
                 .benchmark = &benchmark,
                 .parameters = {{"what", what}, {"every", every}, {"threads", std::int64_t{1}}},
@@ -63,8 +63,7 @@ protected:
         }
         return plan;
     }
-    const record::Run& run(const harness::Plan& plan, bool keep_going = false,
-                           bool resume = false) {
+    const record::Run& run(const plan::Plan& plan, bool keep_going = false, bool resume = false) {
         auto outcome = trouble_test::run(plan,
                                          {.out = folder_.path(),
                                           .resume = resume,
@@ -171,7 +170,7 @@ TEST_F(SoakTest, AStretchInWhichItIsSlowIsPlaced) {
     class Slowing : public Silent {
     public:
         explicit Slowing(fs::path file) : file_{std::move(file)} {}
-        void progress(const harness::Progress& progress) override {
+        void progress(const run::Progress& progress) override {
             Silent::progress(progress);
             if (progress.replica == 9) std::ofstream{file_} << "slow";
             if (progress.replica == 15) fs::remove(file_);

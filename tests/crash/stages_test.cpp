@@ -21,7 +21,7 @@ using trouble_test::Silent;
 
 class StagesTest : public testing::Test {
 protected:
-    Result<harness::Outcome> run(const harness::Plan& plan, harness::RunOptions options = {}) {
+    Result<run::Outcome> run(const plan::Plan& plan, run::RunOptions options = {}) {
         options.out = folder_.path();
         options.program = TROUBLE_PROGRAM;
         return trouble_test::run(plan, options, observer_);

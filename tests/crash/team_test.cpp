@@ -27,13 +27,13 @@ class TeamTest : public testing::Test {
 protected:
     void SetUp() override {
         const char* path = std::getenv("PATH");
-        if (harness::find_program("mpirun", path == nullptr ? "" : path).empty() ||
+        if (process::find_program("mpirun", path == nullptr ? "" : path).empty() ||
             !std::filesystem::exists(TROUBLE_TEAM_MODULE))
             GTEST_SKIP() << "no mpirun here";
         trouble_ = trouble_test::load_trouble(TROUBLE_TEAM_MODULE);
     }
     void TearDown() override {
-        EXPECT_THAT(harness::processes_of(-1, "ASSAY_TEST_MARK=" + folder_.path().string()),
+        EXPECT_THAT(process::processes_of(-1, "ASSAY_TEST_MARK=" + folder_.path().string()),
                     IsEmpty());
     }
     record::Run run(const std::vector<std::string>& what, double limit = 30, int replicas = 1) {

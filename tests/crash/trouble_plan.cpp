@@ -13,19 +13,19 @@ namespace assay::trouble_test {
 namespace fs = std::filesystem;
 
 Trouble load_trouble(const fs::path& module) {
-    const auto loaded = harness::Module::load(module);
+    const auto loaded = worker::Module::load(module);
     if (!loaded) throw std::runtime_error{loaded.error().message};
-    auto manifest = harness::describe(*loaded);
+    auto manifest = worker::describe(*loaded);
     if (!manifest) throw std::runtime_error{manifest.error().message};
-    return {std::make_unique<harness::Manifest>(std::move(*manifest))};
+    return {std::make_unique<plan::Manifest>(std::move(*manifest))};
 }
 
-harness::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) const {
-    harness::Plan plan{.suite = "trouble", .protocol = fast_protocol(), .replicas = replicas};
+plan::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) const {
+    plan::Plan plan{.suite = "trouble", .protocol = fast_protocol(), .replicas = replicas};
     for (const auto& item : what) {
-        harness::PlannedCase planned{.module = manifest.get(),
-                                     .benchmark = &manifest->benchmarks.front(),
-                                     .protocol = plan.protocol};
+        plan::PlannedCase planned{.module = manifest.get(),
+                                  .benchmark = &manifest->benchmarks.front(),
+                                  .protocol = plan.protocol};
         for (const auto& parameter : planned.benchmark->parameters)
             planned.parameters.push_back({parameter.name, parameter.defaults.front()});
         planned.parameters[0].value = item;
@@ -36,7 +36,7 @@ harness::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) 
     return plan;
 }
 
-harness::Plan Trouble::together(const std::vector<std::string>& what, int replicas) const {
+plan::Plan Trouble::together(const std::vector<std::string>& what, int replicas) const {
     auto one = plan(what, replicas);
     const auto shares = machine::even_shares(machine::read_shape(), what.size());
     for (std::size_t i = 0; i < what.size(); ++i) {
@@ -48,24 +48,24 @@ harness::Plan Trouble::together(const std::vector<std::string>& what, int replic
     return one;
 }
 
-std::vector<harness::PlannedRun> Trouble::turns(const std::vector<std::string>& what,
-                                                const std::vector<std::string>& variants,
-                                                int pairs) const {
-    auto parsed = harness::parse_variants(variants);
+std::vector<plan::PlannedRun> Trouble::turns(const std::vector<std::string>& what,
+                                             const std::vector<std::string>& variants,
+                                             int pairs) const {
+    auto parsed = plan::parse_variants(variants);
     if (!parsed) throw std::runtime_error{parsed.error().message};
     auto one = plan(what, pairs);
     one.fresh_workers = true;
-    return harness::in_turns(one, *parsed);
+    return plan::in_turns(one, *parsed);
 }
 
-Result<harness::Outcome> run(const harness::Plan& plan, const harness::RunOptions& options,
-                             harness::Observer& observer) {
-    auto outcomes = harness::run({{.plan = plan}}, options, observer);
+Result<run::Outcome> run(const plan::Plan& plan, const run::RunOptions& options,
+                         run::Observer& observer) {
+    auto outcomes = run::run({{.plan = plan}}, options, observer);
     if (!outcomes) return tl::unexpected{outcomes.error()};
     return std::move(outcomes->front());
 }
 
-measure::Protocol fast_protocol(double limit_seconds) {
+record::Protocol fast_protocol(double limit_seconds) {
     return {.target = 0.5,
             .min_seconds = 0.01,
             .budget_seconds = 0.02,

@@ -19,27 +19,26 @@ namespace assay::trouble_test {
 
 /// A manifest lives as long as the plans made from it.
 struct Trouble {
-    std::unique_ptr<harness::Manifest> manifest;
+    std::unique_ptr<plan::Manifest> manifest;
     /// `what` of each case; sizes count up, so that equal ones are different cases.
-    harness::Plan plan(const std::vector<std::string>& what, int replicas = 1) const;
+    plan::Plan plan(const std::vector<std::string>& what, int replicas = 1) const;
     /// All of them at once, each on its part of the CPUs.
-    harness::Plan together(const std::vector<std::string>& what, int replicas = 1) const;
+    plan::Plan together(const std::vector<std::string>& what, int replicas = 1) const;
     /// The same by variants that take turns.
-    std::vector<harness::PlannedRun> turns(const std::vector<std::string>& what,
-                                           const std::vector<std::string>& variants,
-                                           int pairs) const;
+    std::vector<plan::PlannedRun> turns(const std::vector<std::string>& what,
+                                        const std::vector<std::string>& variants, int pairs) const;
 };
 /// Loads the module and asks it, in this process: nothing in it runs.
 Trouble load_trouble(const std::filesystem::path& module);
 
 /// 10 ms of measuring a case; a hang is over after `limit` seconds.
-measure::Protocol fast_protocol(double limit_seconds = 20);
+record::Protocol fast_protocol(double limit_seconds = 20);
 
 /// A run by itself.
-Result<harness::Outcome> run(const harness::Plan& plan, const harness::RunOptions& options,
-                             harness::Observer& observer);
+Result<run::Outcome> run(const plan::Plan& plan, const run::RunOptions& options,
+                         run::Observer& observer);
 
-class Silent : public harness::Observer {
+class Silent : public run::Observer {
 public:
     void started(const std::filesystem::path& where, bool again,
                  const std::string& /*variant*/) override {
@@ -47,7 +46,7 @@ public:
         resumed = again;
     }
     void note(const std::string& text) override { said = text; }
-    void progress(const harness::Progress& progress) override { last = progress; }
+    void progress(const run::Progress& progress) override { last = progress; }
     void finished(const record::Case& result, const std::string& /*variant*/) override {
         finished_cases.push_back(result);
     }
@@ -55,10 +54,10 @@ public:
     std::filesystem::path folder;
     bool resumed = false;
     std::string said;
-    harness::Progress last;
+    run::Progress last;
     std::vector<record::Case> finished_cases;
 };
 
-using Folder = harness::made::TemporaryFolder;
+using Folder = made::TemporaryFolder;
 
 } // namespace assay::trouble_test

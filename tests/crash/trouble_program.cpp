@@ -31,7 +31,7 @@ int parent(const std::vector<std::string>& arguments) {
     const auto plan =
         trouble.plan({arguments.begin() + 4, arguments.end()}, std::stoi(arguments.at(2)));
     Noting observer;
-    assay::harness::RunOptions options;
+    assay::run::RunOptions options;
     options.out = arguments.at(1);
     options.resume = arguments.at(3) == "resume";
     const auto outcome = assay::trouble_test::run(plan, options, observer);
@@ -44,11 +44,11 @@ int parent(const std::vector<std::string>& arguments) {
 }
 
 /// Connections to the parent that never say who they are, as many as TROUBLE_STRANGERS says.
-std::vector<assay::harness::Connection> strangers() {
-    std::vector<assay::harness::Connection> all;
+std::vector<assay::process::Connection> strangers() {
+    std::vector<assay::process::Connection> all;
     const char* count = std::getenv("TROUBLE_STRANGERS");
     for (int i = count == nullptr ? 0 : std::stoi(count); i > 0; --i)
-        if (auto one = assay::harness::Connection::open(assay::harness::own_start().socket))
+        if (auto one = assay::process::Connection::open(assay::process::own_start().socket))
             all.push_back(std::move(*one));
     return all;
 }
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
         if (!arguments.empty() && arguments[0] == "worker") {
             die_early();
             const auto silent = strangers();
-            return assay::harness::worker_main();
+            return assay::worker::worker_main();
         }
         if (arguments.size() > 5 && arguments[0] == "run")
             return parent({arguments.begin() + 1, arguments.end()});

@@ -26,26 +26,25 @@ using trouble_test::Folder;
 
 class TurnsTest : public testing::Test {
 protected:
-    std::vector<harness::PlannedRun> turns(const std::vector<std::string>& what,
-                                           const std::vector<std::string>& variants,
-                                           int pairs = 2) const {
+    std::vector<plan::PlannedRun> turns(const std::vector<std::string>& what,
+                                        const std::vector<std::string>& variants,
+                                        int pairs = 2) const {
         return trouble_.turns(what, variants, pairs);
     }
-    std::vector<harness::Outcome> run(const std::vector<harness::PlannedRun>& turns,
-                                      bool resume = false) {
-        auto outcomes = harness::run(
+    std::vector<run::Outcome> run(const std::vector<plan::PlannedRun>& turns, bool resume = false) {
+        auto outcomes = run::run(
             turns, {.out = folder_.path() / "out", .resume = resume, .program = TROUBLE_PROGRAM},
             observer_);
         EXPECT_TRUE(outcomes) << outcomes.error().message;
-        return outcomes ? std::move(*outcomes) : std::vector<harness::Outcome>(2);
+        return outcomes ? std::move(*outcomes) : std::vector<run::Outcome>(2);
     }
-    static std::vector<record::JournalStep> steps_of(const harness::Outcome& outcome) {
+    static std::vector<record::JournalStep> steps_of(const run::Outcome& outcome) {
         return record::read_journal(outcome.file.parent_path() / "journal.ndjson")->steps;
     }
-    static void expect_consistent(const harness::Outcome& outcome) {
+    static void expect_consistent(const run::Outcome& outcome) {
         const auto back = record::read_run(outcome.file);
         ASSERT_TRUE(back) << back.error().message;
-        EXPECT_THAT(record::check_summaries(*back), testing::IsEmpty());
+        EXPECT_THAT(decide::check_summaries(*back), testing::IsEmpty());
     }
 
     Folder folder_;
@@ -160,8 +159,8 @@ TEST_F(TurnsTest, ResumeGoesOnWithThePairingAndMeasuresHalfPairsAgain) {
 
 TEST_F(TurnsTest, WhatTheMachineDoesNotAllowIsSaidBeforeAnythingIsMeasured) {
     const auto outcomes =
-        harness::run(turns({"fine"}, {"a:", "b: via=no_such_program"}),
-                     {.out = folder_.path() / "none", .program = TROUBLE_PROGRAM}, observer_);
+        run::run(turns({"fine"}, {"a:", "b: via=no_such_program"}),
+                 {.out = folder_.path() / "none", .program = TROUBLE_PROGRAM}, observer_);
     ASSERT_FALSE(outcomes);
     EXPECT_EQ(outcomes.error().fault, Fault::environment);
     EXPECT_EQ(observer_.last.estimate.steps_total, 0U);

@@ -16,7 +16,7 @@ namespace assay::decisions {
 namespace {
 
 /// The features that the rates of a data sheet need.
-std::vector<std::string> features_of(const datasheet::ProcessorEntry& entry) {
+std::vector<std::string> features_of(const reference::ProcessorEntry& entry) {
     std::vector<std::string> all = entry.needs;
     const auto add = [&](std::string name) {
         if (std::ranges::find(entry.lacks, name) == entry.lacks.end())
@@ -62,19 +62,19 @@ const std::vector<std::string>& real_host_isa() {
 
 } // namespace
 
-const datasheet::Hardware& hardware() {
+const reference::Hardware& hardware() {
     static const auto all = [] {
-        auto read = datasheet::read_hardware();
+        auto read = reference::read_hardware();
         if (!read) throw std::runtime_error{read.error().message};
         return *std::move(read);
     }();
     return all;
 }
 
-bool is_known(const datasheet::HardwareEntry& chip) { return !chip.names.empty(); }
+bool is_known(const reference::HardwareEntry& chip) { return !chip.names.empty(); }
 
-const datasheet::ProcessorEntry* processor_of(const record::Machine& machine) {
-    return datasheet::find_processor(hardware().processors, machine);
+const reference::ProcessorEntry* processor_of(const record::Machine& machine) {
+    return reference::find_processor(hardware().processors, machine);
 }
 
 record::Machine machine_of(const HostKind& kind) {
@@ -131,7 +131,7 @@ record::Telemetry quiet(const record::Machine& machine) {
             .page_migrations = 0};
 }
 
-record::Telemetry quiet(const record::Machine& machine, const datasheet::HardwareEntry& chip) {
+record::Telemetry quiet(const record::Machine& machine, const reference::HardwareEntry& chip) {
     auto telemetry = quiet(machine);
     telemetry.device = record::DeviceTelemetry{.samples = 3,
                                                .power_watts = 0.8 * chip.power.value_or(300),

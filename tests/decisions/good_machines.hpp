@@ -33,15 +33,15 @@ std::vector<HostKind> every_processor();
 HostKind host_of_one();
 HostKind host_of_eight();
 
-const datasheet::Hardware& hardware();
+const reference::Hardware& hardware();
 /// "amd-mi300x": has a driver's name, so a run may know it.
-bool is_known(const datasheet::HardwareEntry& chip);
+bool is_known(const reference::HardwareEntry& chip);
 
 /// Null where no data sheet is its.
-const datasheet::ProcessorEntry* processor_of(const record::Machine& machine);
+const reference::ProcessorEntry* processor_of(const record::Machine& machine);
 record::Machine machine_of(const HostKind& kind);
 /// Telemetry while nothing disturbs it.
 record::Telemetry quiet(const record::Machine& machine);
-record::Telemetry quiet(const record::Machine& machine, const datasheet::HardwareEntry& chip);
+record::Telemetry quiet(const record::Machine& machine, const reference::HardwareEntry& chip);
 
 } // namespace assay::decisions

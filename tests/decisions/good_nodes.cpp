@@ -19,9 +19,9 @@
 namespace assay::decisions {
 namespace {
 
-using datasheet::HardwareEntry;
 using record::Case;
 using record::Run;
+using reference::HardwareEntry;
 
 constexpr int usual_replicas = 5;
 constexpr double target = 0.02; // of suite acceptance
@@ -109,12 +109,12 @@ public:
 
     std::vector<Basis> make() {
         static const auto modules = catalogue();
-        static const Result<datasheet::Hardware> sheets = hardware();
+        static const Result<reference::Hardware> sheets = hardware();
         for (auto& [c, value, telemetry] : cases_) {
             measure(c, 1, c.headline, run_.machine, telemetry, 1);
             run_.cases.push_back(c);
         }
-        harness::assign_ceilings(run_, modules, sheets);
+        run::assign_ceilings(run_, modules, sheets);
         std::vector<Basis> bases;
         std::vector<double> bounds;
         for (const auto& c : run_.cases) bounds.push_back(sheet_of(c).value_or(0));
@@ -131,7 +131,7 @@ public:
                     replicas_);
             bases.push_back(value.basis);
         }
-        harness::assign_ceilings(run_, modules, sheets);
+        run::assign_ceilings(run_, modules, sheets);
         return bases;
     }
 
@@ -197,7 +197,7 @@ void add_host_cases(Maker& maker, const Run& run, const HostKind& kind) {
         if (c.evidence.footprint_bytes) c.evidence.footprint_bytes = 4 * last_cache;
         // It has no such instructions: the benchmark says so, and there is nothing to judge.
         if (c.benchmark == "peak.dot" &&
-            (entry == nullptr || !datasheet::core_rate(*entry, run.machine, precision_of(c), true)))
+            (entry == nullptr || !reference::core_rate(*entry, run.machine, precision_of(c), true)))
             continue;
         if (c.benchmark == "latency.core_to_core" && kind.cores < 2) continue;
         const auto value = host_value(c, kind);

@@ -21,7 +21,7 @@ struct GoodNode {
 };
 GoodNode good_host(const HostKind& kind);
 /// One device or several of a kind, and their host.
-GoodNode good_devices(const datasheet::HardwareEntry& chip, int count, const HostKind& host,
+GoodNode good_devices(const reference::HardwareEntry& chip, int count, const HostKind& host,
                       int replicas = 5);
 /// What suite `quick` measures on a host.
 GoodNode good_quick(const HostKind& kind);

@@ -44,14 +44,14 @@ std::vector<GoodNode> processors() {
     return nodes;
 }
 /// With sanitizers writing files takes ten times as long: every fourth chip then, in the tests that write most.
-std::vector<const datasheet::HardwareEntry*> chips(bool writes_most) {
+std::vector<const reference::HardwareEntry*> chips(bool writes_most) {
 #ifdef __SANITIZE_ADDRESS__
     const bool is_slow = std::getenv("ASSAY_EVERY_CHIP") == nullptr;
 #else
     const bool is_slow = false;
 #endif
     const bool all = !(is_slow && writes_most);
-    std::vector<const datasheet::HardwareEntry*> chosen;
+    std::vector<const reference::HardwareEntry*> chosen;
     std::size_t number = 0;
     for (const auto& chip : hardware().entries)
         if (is_known(chip) && (number++ % 4 == 0 || all)) chosen.push_back(&chip);
@@ -102,7 +102,7 @@ TEST(GoodNodes, PassWithEveryProcessor) {
     std::vector<GoodNode> without_memory;
     for (auto& node : processors()) {
         const auto* const sheet =
-            datasheet::find_processor(hardware().processors, node.run.machine);
+            reference::find_processor(hardware().processors, node.run.machine);
         const bool is_complete =
             sheet != nullptr && sheet->memory_channels && sheet->memory_transfer_rate;
         (is_complete ? complete : without_memory).push_back(std::move(node));

@@ -15,14 +15,14 @@
 
 namespace assay::decisions {
 
-using datasheet::HardwareEntry;
 using record::Case;
+using reference::HardwareEntry;
 
-harness::Catalogue catalogue() {
-    harness::Catalogue all;
+plan::Catalogue catalogue() {
+    plan::Catalogue all;
     for (const auto* module : {"host", "openblas", "onednn", "fftw", "cuda", "cublaslt", "cufft",
                                "nccl", "hip", "rocblas", "hipfft", "rccl"}) {
-        harness::Manifest manifest{.module = module};
+        plan::Manifest manifest{.module = module};
         const std::string_view name{module};
         const bool on_host =
             name == "host" || name == "openblas" || name == "onednn" || name == "fftw";
@@ -31,7 +31,7 @@ harness::Catalogue catalogue() {
               "transfer.host", "transfer.peer", "collective.allreduce", "collective.allgather",
               "collective.reduce_scatter", "collective.alltoall"})
             manifest.benchmarks.push_back(
-                {.id = id, .bound = harness::declared_bound(id, on_host)});
+                {.id = id, .bound = reference::declared_bound(id, on_host)});
         all.modules.push_back(std::move(manifest));
     }
     return all;

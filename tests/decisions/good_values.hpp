@@ -38,7 +38,7 @@ Value share_of(Value value, std::string benchmark, double per_unit, std::string 
 /// Of cases on the host.
 Value host_value(const record::Case& c, const HostKind& host);
 /// Of cases on a device.
-Value device_value(const record::Case& c, const datasheet::HardwareEntry& chip, bool is_amd);
+Value device_value(const record::Case& c, const reference::HardwareEntry& chip, bool is_amd);
 
 /// The cases of the real files without what was measured: those of the host, and of a device.
 const std::vector<record::Case>& patterns(bool on_host);
@@ -46,6 +46,6 @@ std::string precision_of(const record::Case& c);
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words);
 
 /// What bounds them by a data sheet, as their authors say (Info::bound); the others have no such bound.
-harness::Catalogue catalogue();
+plan::Catalogue catalogue();
 
 } // namespace assay::decisions

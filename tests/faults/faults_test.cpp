@@ -147,7 +147,7 @@ protected:
         }
     }
     void expect_consistent(const fs::path& file) {
-        const auto checked = record::verify_run(file);
+        const auto checked = decide::verify_run(file);
         ASSERT_TRUE(checked) << checked.error().message;
         for (const auto& finding : checked->findings)
             ADD_FAILURE() << finding.path << ": " << finding.text;

@@ -15,7 +15,7 @@ namespace {
 
 using namespace assay;
 
-bool is_usable(const datasheet::ByPrecision& figures) {
+bool is_usable(const reference::ByPrecision& figures) {
     for (const auto& [precision, value] : figures)
         if (!std::isfinite(value) || !(value > 0)) return false;
     return true;
@@ -27,22 +27,22 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto schema = json::read_file(layout().share / "schema" / "hardware.json");
     fuzz::expect(schema.has_value());
     // Laid over itself it replaces nothing, and adds nothing but conflicts.
-    const datasheet::HardwareText file{.text = std::string{fuzz::text(data, size)},
+    const reference::HardwareText file{.text = std::string{fuzz::text(data, size)},
                                        .source = "input"};
-    const auto hardware = datasheet::parse_hardware({file}, *schema);
-    const auto twice = datasheet::parse_hardware(
+    const auto hardware = reference::parse_hardware({file}, *schema);
+    const auto twice = reference::parse_hardware(
         {file, {.text = file.text, .source = file.source, .is_laid_over = true}}, *schema);
     if (fuzz::refused(hardware)) return 0;
     for (const auto& entry : hardware->entries) {
-        for (const auto engine : {datasheet::Engine::vector, datasheet::Engine::tensor})
+        for (const auto engine : {reference::Engine::vector, reference::Engine::tensor})
             fuzz::expect(is_usable(entry.peaks.of(engine)) && is_usable(entry.rates.of(engine)));
         record::Device device;
         if (!entry.names.empty()) {
             device.name = entry.names.front();
-            fuzz::expect(datasheet::find_hardware(*hardware, device) != nullptr);
+            fuzz::expect(reference::find_hardware(*hardware, device) != nullptr);
         }
         device.name += "?";
-        fuzz::expect(!datasheet::unknown_hardware(*hardware, device).empty());
+        fuzz::expect(!reference::unknown_hardware(*hardware, device).empty());
     }
     for (const auto& entry : hardware->processors) {
         for (const auto& [isa, rates] : entry.core.rates) fuzz::expect(is_usable(rates));
@@ -50,12 +50,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         machine.cpu_vendor = entry.core.vendor;
         if (!entry.names.empty()) machine.cpu_model = entry.names.front();
         machine.isa = entry.needs;
-        datasheet::find_processor(hardware->processors, machine);
+        reference::find_processor(hardware->processors, machine);
     }
-    for (const auto& entry : datasheet::entries_of(*hardware)) {
-        fuzz::expect(!datasheet::entries_like(*hardware, entry.sheet->id).empty());
+    for (const auto& entry : reference::entries_of(*hardware)) {
+        fuzz::expect(!reference::entries_like(*hardware, entry.sheet->id).empty());
         if (entry.instance != nullptr)
-            datasheet::find_instance(*hardware, entry.instance->provider, entry.instance->type);
+            reference::find_instance(*hardware, entry.instance->provider, entry.instance->type);
     }
     if (twice) fuzz::expect(twice->providers.size() == hardware->providers.size());
     return 0;

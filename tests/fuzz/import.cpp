@@ -12,10 +12,10 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
     const auto text = fuzz::text(data, size);
-    for (const auto& name : assay::all_names(report::Tool{})) {
-        const auto import = report::import_text(
+    for (const auto& name : assay::all_names(imports::Tool{})) {
+        const auto import = imports::import_text(
             text, "input",
-            {.from = assay::value_named<report::Tool>(name), .name = "all_reduce", .cases = 1000});
+            {.from = assay::value_named<imports::Tool>(name), .name = "all_reduce", .cases = 1000});
         if (!import) {
             fuzz::expect(import.error().message.starts_with("input"));
             continue;
@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         const auto written = record::to_text(import->run);
         const auto again = record::parse_run(written, "again", {.as_stored = true});
         fuzz::expect(again && record::to_text(*again) == written);
-        fuzz::expect(record::check_summaries(*again).empty());
+        fuzz::expect(decide::check_summaries(*again).empty());
     }
-    static_cast<void>(report::import_text(text, "input"));
+    static_cast<void>(imports::import_text(text, "input"));
     return 0;
 }

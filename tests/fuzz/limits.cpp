@@ -10,7 +10,7 @@
 
 namespace {
 
-assay::report::Collection good_node() {
+assay::store::Collection good_node() {
     using namespace assay;
     test::CollectionMaker maker;
     const auto run = maker.run({});
@@ -27,13 +27,13 @@ assay::report::Collection good_node() {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
     static const auto node = good_node();
-    const auto limits = report::parse_limits(fuzz::text(data, size), "input");
+    const auto limits = judge::parse_limits(fuzz::text(data, size), "input");
     if (fuzz::refused(limits)) return 0;
-    const auto again = report::parse_limits(to_json(*limits).dump(), "again");
+    const auto again = judge::parse_limits(to_json(*limits).dump(), "again");
     fuzz::expect(again.has_value());
-    auto layers = report::layered({*limits});
+    auto layers = judge::layered({*limits});
     if (!layers) return 0;
-    const auto result = report::judge(node, *std::move(layers), {.now = 1.8e9});
-    fuzz::expect(!result || !limits->limits.empty() || result->outcome != report::Outcome::pass);
+    const auto result = judge::judge(node, *std::move(layers), {.now = 1.8e9});
+    fuzz::expect(!result || !limits->limits.empty() || result->outcome != judge::Outcome::pass);
     return 0;
 }

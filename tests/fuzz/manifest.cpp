@@ -8,12 +8,12 @@
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
-    const auto manifest = harness::parse_manifest(fuzz::text(data, size), "/folder/input.json");
+    const auto manifest = plan::parse_manifest(fuzz::text(data, size), "/folder/input.json");
     if (fuzz::refused(manifest, "/folder/input.json")) return 0;
     fuzz::expect(manifest->library.parent_path() == "/folder");
     for (const auto& benchmark : manifest->benchmarks)
         for (const auto& parameter : benchmark.parameters)
             for (const auto& value : parameter.defaults)
-                fuzz::expect(harness::check_value(parameter, value).has_value());
+                fuzz::expect(plan::check_value(parameter, value).has_value());
     return 0;
 }

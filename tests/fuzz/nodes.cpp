@@ -8,13 +8,13 @@
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
-    const auto nodes = report::parse_nodes(fuzz::text(data, size), "input");
+    const auto nodes = fleet::parse_nodes(fuzz::text(data, size), "input");
     if (fuzz::refused(nodes)) return 0;
     fuzz::expect(!nodes->empty());
     const auto& last = nodes->back();
-    const auto again = report::expand_nodes(last);
+    const auto again = fleet::expand_nodes(last);
     fuzz::expect(again && again->size() == 1 && again->front() == last);
-    const report::NodeNames names{*nodes};
+    const fleet::NodeNames names{*nodes};
     fuzz::expect(names.is_expected(last) && names.of_host(last) == last);
     return 0;
 }

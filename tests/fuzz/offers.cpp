@@ -10,17 +10,17 @@
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
-    const auto read = report::parse_offers(fuzz::text(data, size), "input");
+    const auto read = offers::parse_offers(fuzz::text(data, size), "input");
     for (const auto& fault : read.faults) fuzz::expect(fault.starts_with("input"));
-    const report::PriceTerms terms{.now = 1.8e9, .max_age_days = 90, .currency = "USD"};
+    const offers::PriceTerms terms{.now = 1.8e9, .max_age_days = 90, .currency = "USD"};
     for (const auto& offer : read.offers.offers) {
         fuzz::expect(!offer.provider.empty() && !offer.id.empty());
-        const auto price = report::price_of(offer, read.offers.rates, terms);
+        const auto price = offers::price_of(offer, read.offers.rates, terms);
         if (!price.hour) continue;
-        fuzz::expect(price.state == report::PriceState::known && std::isfinite(*price.hour) &&
+        fuzz::expect(price.state == offers::PriceState::known && std::isfinite(*price.hour) &&
                      *price.hour > 0);
     }
-    report::lint(read, terms);
-    report::make_document(read.offers, terms);
+    offers::lint(read, terms);
+    offers::make_document(read.offers, terms);
     return 0;
 }

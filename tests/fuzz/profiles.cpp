@@ -9,8 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
-    report::Profiles profiles;
-    if (const auto added = report::add_profiles(fuzz::text(data, size), "input", profiles);
+    procure::Profiles profiles;
+    if (const auto added = procure::add_profiles(fuzz::text(data, size), "input", profiles);
         !added) {
         fuzz::expect(added.error().message.starts_with("input"));
         return 0;
@@ -18,11 +18,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const auto& profile : profiles.profiles) {
         double sum = 0;
         for (const auto& weight : profile.weights) {
-            fuzz::expect(!report::measure_of(profiles, weight).id.empty());
+            fuzz::expect(!procure::measure_of(profiles, weight).id.empty());
             sum += weight.value;
         }
         fuzz::expect(std::abs(sum - 1) < 0.01);
-        fuzz::expect(report::find_profile(profiles, profile.name).has_value());
+        fuzz::expect(procure::find_profile(profiles, profile.name).has_value());
     }
     return 0;
 }

@@ -8,12 +8,12 @@
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
-    const auto figures = report::parse_published(fuzz::text(data, size), "input");
+    const auto figures = procure::parse_published(fuzz::text(data, size), "input");
     if (fuzz::refused(figures)) return 0;
     for (const auto& figure : *figures)
         fuzz::expect(figure.value > 0 && std::isfinite(figure.value) && !figure.source.empty() &&
                      !figure.unit.empty());
-    const auto beside = report::beside(*figures, {});
+    const auto beside = procure::beside(*figures, {});
     fuzz::expect(beside && beside->size() == figures->size());
     return 0;
 }

@@ -21,6 +21,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto written = record::to_text(*run);
     const auto again = record::parse_run(written, "again", {.as_stored = true});
     fuzz::expect(again && record::to_text(*again) == written);
-    static_cast<void>(record::check_summaries(*run));
+    static_cast<void>(decide::check_summaries(*run));
     return 0;
 }

@@ -18,28 +18,28 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     std::string_view bytes = fuzz::text(data, size);
     // The first byte says in which pieces the rest arrives.
     const std::size_t piece = bytes.empty() ? 1 : 1 + static_cast<unsigned char>(bytes.front());
-    harness::LineBuffer buffer{limit};
+    process::LineBuffer buffer{limit};
     std::vector<std::string> lines;
     while (!bytes.empty() && buffer.feed(bytes.substr(0, piece), lines))
         bytes.remove_prefix(std::min(piece, bytes.size()));
     for (const auto& line : lines) {
         fuzz::expect(line.size() <= limit);
-        (void)harness::message::parse_to_worker(line);
-        const auto message = harness::message::parse_from_worker(line);
+        (void)process::message::parse_to_worker(line);
+        const auto message = process::message::parse_from_worker(line);
         if (!message) continue;
-        const auto again = harness::message::to_line(*message);
-        const auto back = harness::message::parse_from_worker(again);
+        const auto again = process::message::to_line(*message);
+        const auto back = process::message::parse_from_worker(again);
         fuzz::expect(back.has_value());
-        fuzz::expect(harness::message::to_line(*back) == again);
+        fuzz::expect(process::message::to_line(*back) == again);
     }
     const auto text = fuzz::text(data, size);
-    if (const auto hosts = harness::parse_hosts(text))
+    if (const auto hosts = plan::parse_hosts(text))
         for (const auto& host : *hosts)
             fuzz::expect(!host.name.empty() && host.name.find_first_of("[],") == host.name.npos);
-    (void)harness::repeated_counts(text);
-    if (const auto address = harness::parse_address(text))
-        fuzz::expect(harness::parse_address(harness::to_text(*address)).has_value());
-    if (const auto hosts = harness::parse_hostfile(text, "hosts"))
+    (void)launch::repeated_counts(text);
+    if (const auto address = process::parse_address(text))
+        fuzz::expect(process::parse_address(process::to_text(*address)).has_value());
+    if (const auto hosts = plan::parse_hostfile(text, "hosts"))
         for (const auto& host : *hosts)
             fuzz::expect(!host.name.empty() && host.name[0] != '-' && host.slots >= 0);
     return 0;

@@ -15,28 +15,28 @@ namespace {
 
 using namespace assay;
 
-harness::Catalogue small_catalogue() {
-    const harness::Parameter threads{.name = "threads",
-                                     .kind = harness::ParameterKind::integer,
-                                     .help = "cores",
-                                     .integer_low = 1,
-                                     .integer_high = 64,
-                                     .names = {"one", "all"},
-                                     .defaults = {std::string{"one"}}};
-    const harness::Parameter share{.name = "share",
-                                   .kind = harness::ParameterKind::real,
-                                   .help = "a share",
-                                   .real_low = 0,
-                                   .real_high = 1,
-                                   .defaults = {0.5}};
-    const harness::Parameter kernel{.name = "kernel",
-                                    .kind = harness::ParameterKind::name,
-                                    .help = "a loop",
-                                    .names = {"copy", "triad"},
-                                    .defaults = {std::string{"copy"}}};
-    harness::Manifest host{.module = "host"};
+plan::Catalogue small_catalogue() {
+    const plan::Parameter threads{.name = "threads",
+                                  .kind = plan::ParameterKind::integer,
+                                  .help = "cores",
+                                  .integer_low = 1,
+                                  .integer_high = 64,
+                                  .names = {"one", "all"},
+                                  .defaults = {std::string{"one"}}};
+    const plan::Parameter share{.name = "share",
+                                .kind = plan::ParameterKind::real,
+                                .help = "a share",
+                                .real_low = 0,
+                                .real_high = 1,
+                                .defaults = {0.5}};
+    const plan::Parameter kernel{.name = "kernel",
+                                 .kind = plan::ParameterKind::name,
+                                 .help = "a loop",
+                                 .names = {"copy", "triad"},
+                                 .defaults = {std::string{"copy"}}};
+    plan::Manifest host{.module = "host"};
     host.benchmarks.push_back({.id = "a.b", .parameters = {threads, share, kernel}});
-    harness::Catalogue catalogue;
+    plan::Catalogue catalogue;
     catalogue.modules.push_back(host);
     return catalogue;
 }
@@ -45,16 +45,16 @@ harness::Catalogue small_catalogue() {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto catalogue = small_catalogue();
-    const auto suite = harness::parse_suite(fuzz::text(data, size), "input");
+    const auto suite = plan::parse_suite(fuzz::text(data, size), "input");
     if (fuzz::refused(suite)) return 0;
-    const auto selection = harness::select_cases(catalogue, {}, &*suite);
+    const auto selection = plan::select_cases(catalogue, {}, &*suite);
     if (!selection) return 0;
-    fuzz::expect(selection->cases.size() <= harness::most_cases);
+    fuzz::expect(selection->cases.size() <= plan::most_cases);
     for (const auto& planned : selection->cases) {
         fuzz::expect(planned.parameters.size() == planned.benchmark->parameters.size());
         for (std::size_t i = 0; i < planned.parameters.size(); ++i)
             fuzz::expect(
-                harness::check_value(planned.benchmark->parameters[i], planned.parameters[i].value)
+                plan::check_value(planned.benchmark->parameters[i], planned.parameters[i].value)
                     .has_value());
     }
     return 0;

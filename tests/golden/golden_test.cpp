@@ -44,9 +44,9 @@ TEST(Golden, Json) {
 TEST(Golden, Csv) {
     auto run = test::golden_run();
     run.cases.resize(8);
-    const FoundFile file{.path = "results/run.json"};
-    expect_golden("export.csv",
-                  table_header(TableFormat::csv) + table_rows(run, file, TableFormat::csv));
+    const store::FoundFile file{.path = "results/run.json"};
+    expect_golden("export.csv", table_header(exchange::TableFormat::csv) +
+                                    table_rows(run, file, exchange::TableFormat::csv));
 }
 
 TEST(JudgementGolden, Terminal) {
@@ -66,7 +66,7 @@ void observe_old(test::CollectionMaker& maker, std::uint32_t run, double level) 
 }
 
 /// Two runs of an old machine and two of a new one.
-Collection sides() {
+store::Collection sides() {
     test::CollectionMaker maker;
     for (const double level : {1.0, 1.003}) {
         const auto run =
@@ -98,9 +98,9 @@ Collection sides() {
     return maker.collection();
 }
 
-Comparison comparison() { return *compare(sides()); }
+compare::Comparison comparison() { return *compare::compare(sides()); }
 
-std::string in_terminal(const Comparison& comparison, const Terminal& style = {}) {
+std::string in_terminal(const compare::Comparison& comparison, const Terminal& style = {}) {
     return write::to_terminal(std::vector{make_document(comparison)}, style);
 }
 
@@ -113,15 +113,15 @@ TEST(CompareGolden, NarrowTerminalInColour) {
 TEST(CompareGolden, Markdown) {
     expect_golden("compare.md", write::to_markdown(std::vector{make_document(comparison())}));
 }
-TEST(CompareGolden, Csv) { expect_golden("compare.csv", to_csv(comparison())); }
+TEST(CompareGolden, Csv) { expect_golden("compare.csv", exchange::to_csv(comparison())); }
 TEST(CompareGolden, Json) {
     auto without = comparison();
     without.questions.clear(); // have the format of `tables`
-    expect_golden_json("compare.json", to_json(without));
+    expect_golden_json("compare.json", exchange::to_json(without));
 }
 
 /// Six machines of one type, each measured every month; eight of another, which live for a day.
-Collection collection() {
+store::Collection collection() {
     test::Fleet fleet;
     test::Gauss gauss{5};
     const auto gemm = fleet.series("gemm.square", "openblas", "flop_rate");
@@ -156,25 +156,25 @@ Collection collection() {
     return std::move(fleet.collection);
 }
 
-History history() { return make_history(collection()).value(); }
+history::History history() { return history::make_history(collection()).value(); }
 
 TEST(GoldenHistory, Terminal) {
     expect_golden("history.txt", write::to_terminal({{make_document(history())}}));
 }
 
 TEST(GoldenHistory, Json) {
-    auto short_one = make_history(collection(), {.points = 8}).value();
+    auto short_one = history::make_history(collection(), {.points = 8}).value();
     expect_golden_json("history.json", to_json(short_one));
 }
 
-Prediction sample_prediction() {
-    const auto collection = measured_allreduce({}, {1, 2, 4}, 8, 0.02, 1);
-    return *predict_collective(collection, {.nodes = 1024,
-                                            .ranks_per_node = 8,
-                                            .sizes = {8, 1 << 20, 1 << 30},
-                                            .algorithm = {},
-                                            .node_bandwidth = 50e9,
-                                            .filter = {}});
+predict::Prediction sample_prediction() {
+    const auto collection = predict::measured_allreduce({}, {1, 2, 4}, 8, 0.02, 1);
+    return *predict::predict_collective(collection, {.nodes = 1024,
+                                                     .ranks_per_node = 8,
+                                                     .sizes = {8, 1 << 20, 1 << 30},
+                                                     .algorithm = {},
+                                                     .node_bandwidth = 50e9,
+                                                     .filter = {}});
 }
 
 TEST(PredictionGolden, Terminal) {
@@ -207,7 +207,7 @@ TEST(Golden, InChineseNothingIsEnglish) {
                            make_document(history()), make_document(sample_prediction())};
     };
     EXPECT_THAT(test::latin_sentences(documents()), Not(IsEmpty()));
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_THAT(test::latin_sentences(documents()), IsEmpty());
 }
 

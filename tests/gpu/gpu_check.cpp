@@ -94,7 +94,7 @@ public:
                                 return step.part != plan_.parts.front().name;
                             }));
         for (const Step& step : plan_.steps) attempt(std::array{&step}, end_, 1);
-        report_.state = signals_.caught() == 0 ? "done" : harness::signal_words(signals_.caught());
+        report_.state = signals_.caught() == 0 ? "done" : process::signal_words(signals_.caught());
         pack();
         return report_;
     }
@@ -124,7 +124,7 @@ private:
     std::vector<std::string> environment(std::vector<std::string> first) const {
         first.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
         first.push_back("CUDA_VISIBLE_DEVICES=" + options_.device);
-        for (auto& entry : harness::own_environment()) // the first of a name counts
+        for (auto& entry : process::own_environment()) // the first of a name counts
             if (!entry.starts_with("CUDA_VISIBLE_DEVICES=") &&
                 !entry.starts_with("CUDA_DEVICE_ORDER="))
                 first.push_back(std::move(entry));
@@ -172,7 +172,7 @@ private:
         Rank rank;
         Clock::time_point begin;
         Clock::time_point end; ///< then it is ended
-        harness::Process process;
+        process::Process process;
     };
 
     /// Nothing: the program is not there.
@@ -183,12 +183,12 @@ private:
         if (arguments[0].empty()) return std::nullopt;
         if (step.measures)
             arguments.insert(arguments.end(), {"--out", (work_ / file_name(name)).string()});
-        auto variables = step.measures ? harness::own_environment() : environment({});
+        auto variables = step.measures ? process::own_environment() : environment({});
         variables.insert(variables.begin(), step.variables.begin(), step.variables.end());
         const auto begin = Clock::now();
         const auto limit = begin + std::chrono::duration_cast<Clock::duration>(
                                        std::chrono::duration<double>{step.seconds});
-        auto process = harness::Process::start({.arguments = arguments,
+        auto process = process::Process::start({.arguments = arguments,
                                                 .environment = variables,
                                                 .cpus = {},
                                                 .log = log_of(name),
@@ -236,7 +236,7 @@ private:
                 fmt::format("cut off after {:.1f} s",
                             std::chrono::duration<double>(Clock::now() - running.begin).count());
         else if (!ending || ending->signal != 0)
-            done.said.ending = harness::signal_words(ending ? ending->signal : SIGKILL);
+            done.said.ending = process::signal_words(ending ? ending->signal : SIGKILL);
         else if (ending->code != 0)
             done.said.ending = fmt::format("ended with code {}", ending->code);
         return done;
@@ -400,7 +400,7 @@ private:
     Plan plan_;
     Archive archive_;
     Report report_;
-    harness::Signals signals_;
+    process::Signals signals_;
     Clock::time_point begin_ = Clock::now();
     Clock::time_point end_ = begin_;
     std::string trouble_;

@@ -116,7 +116,7 @@ protected:
         return read_whole(folder_ / name, std::size_t{16} << 20U).value_or("");
     }
 
-    harness::Process start(std::vector<std::string> arguments, const std::string& log) const {
+    process::Process start(std::vector<std::string> arguments, const std::string& log) const {
         arguments.insert(arguments.begin(), (folder_ / "lib/assay/tests/gpu_check").string());
         if (std::ranges::find(arguments, "--out") == arguments.end())
             arguments.insert(arguments.end(), {"--out", (folder_ / "out").string()});
@@ -128,7 +128,7 @@ protected:
                                              "OUT=" + at("out"),
                                              "TRICK=" + trick_,
                                              "SECONDS_EACH=" + seconds_each_};
-        auto process = harness::Process::start({.arguments = arguments,
+        auto process = process::Process::start({.arguments = arguments,
                                                 .environment = environment,
                                                 .cpus = {},
                                                 .log = folder_ / log,
@@ -145,7 +145,7 @@ protected:
     /// A file of the archive, as tar reads it.
     std::string archived(const std::string& name) const {
         fs::remove(folder_ / "extracted");
-        auto tar = harness::Process::start(
+        auto tar = process::Process::start(
             {.arguments = {"/bin/tar", "-xOf", (folder_ / "out/gpu-check.tar").string(), name},
              .environment = {},
              .cpus = {},
@@ -181,7 +181,7 @@ protected:
         return names;
     }
 
-    harness::made::TemporaryFolder made_;
+    made::TemporaryFolder made_;
     const fs::path& folder_ = made_.path();
     std::string trick_;
     std::string seconds_each_ = "0";

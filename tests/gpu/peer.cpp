@@ -39,7 +39,7 @@ Result<Peer> Peer::start(std::vector<std::string> arguments, std::vector<std::st
                                 std::generic_category().message(errno)),
                     Fault::environment);
     arguments.push_back(pipe.string());
-    auto process = harness::Process::start({.arguments = std::move(arguments),
+    auto process = process::Process::start({.arguments = std::move(arguments),
                                             .environment = std::move(environment),
                                             .cpus = {},
                                             .log = folder / "peer.txt",

@@ -34,10 +34,10 @@ public:
     const std::filesystem::path& log() const { return log_; }
 
 private:
-    Peer(harness::Process process, int requests, std::filesystem::path log)
+    Peer(process::Process process, int requests, std::filesystem::path log)
         : process_{std::move(process)}, requests_{requests}, log_{std::move(log)} {}
 
-    harness::Process process_;
+    process::Process process_;
     int requests_ = -1;
     std::filesystem::path log_;
     std::size_t answers_ = 0; ///< that were read

@@ -28,7 +28,7 @@ Tree find_tree() {
 std::string found(const std::string& program) {
     if (program.find('/') != program.npos) return program;
     const char* path = std::getenv("PATH");
-    return harness::find_program(program,
+    return process::find_program(program,
                                  fmt::format("{}:/usr/local/cuda/bin", path == nullptr ? "" : path))
         .string();
 }

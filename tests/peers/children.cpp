@@ -40,7 +40,7 @@ Spawned start_job(int ranks, const std::vector<std::string>& what) {
     const std::string count = std::to_string(ranks);
     std::vector<std::string> arguments{"mpirun", "-np", count,     "--host", "localhost:" + count,
                                        "--mca",  "plm", "isolated"};
-    if (!harness::may_read_siblings())
+    if (!launch::may_read_siblings())
         arguments.insert(arguments.end(), {"--mca", "btl_vader_single_copy_mechanism", "none"});
     arguments.insert(arguments.end(), what.begin(), what.end());
     return {arguments, {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}}};

@@ -52,7 +52,7 @@ Ratio take_turns(const Options& options, const Example& e, const fs::path& state
 /// Which pages a process gets changes a transform by 5 to 10%, and stays for its life: many short
 /// comparisons, each of fresh processes.
 Row compare(const Options& options, const Example& e) {
-    const harness::made::TemporaryFolder state;
+    const made::TemporaryFolder state;
     Options one_pair = options;
     one_pair.plan.pairs = 2; // the fewest that have a ratio
     one_pair.plan.turn_seconds = options.plan.turn_seconds / 4;

@@ -28,9 +28,9 @@ bool has_all(const std::vector<std::string>& isa, const std::string& wanted) {
 
 /// OpenBLAS' own choice first, then the core types that this CPU can run.
 std::vector<std::string> core_types(const Options& options) {
-    const auto module = harness::Module::load(options.module("openblas"));
+    const auto module = worker::Module::load(options.module("openblas"));
     if (!module) throw std::runtime_error{module.error().message};
-    const auto manifest = harness::describe(*module);
+    const auto manifest = worker::describe(*module);
     if (!manifest) throw std::runtime_error{manifest.error().message};
     const auto isa = machine::inspect().isa;
     std::vector<std::string> types{""};

@@ -25,7 +25,7 @@ constexpr int cells = 20;           // along an edge: 32,000 atoms
 
 std::string on_path(const char* name) {
     const char* path = std::getenv("PATH");
-    return harness::find_program(name, path == nullptr ? "" : path).string();
+    return process::find_program(name, path == nullptr ? "" : path).string();
 }
 
 /// LAMMPS on the liquid, and what it needs on disk.
@@ -68,7 +68,7 @@ private:
         return seconds;
     }
 
-    harness::made::TemporaryFolder folder_;
+    made::TemporaryFolder folder_;
     int ranks_;
 };
 

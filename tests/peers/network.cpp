@@ -53,7 +53,7 @@ std::vector<Row> compare_network(const Options& options) {
     if (options.threads < 2) throw std::runtime_error{"needs two cores"};
     if (!std::filesystem::exists(options.peer("peer_network")))
         throw std::runtime_error{options.peer("peer_network") + " was not built"};
-    if (harness::find_program("ucx_perftest", std::getenv("PATH")).empty())
+    if (process::find_program("ucx_perftest", std::getenv("PATH")).empty())
         return {Row{.name = "network", .not_measured = "ucx_perftest is not there (ucx-utils)"}};
     std::vector<Row> rows;
     for (const auto& transport : transports) add_rows(rows, options, transport);

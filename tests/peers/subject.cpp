@@ -18,16 +18,16 @@ T value_or_throw(Result<T> result) {
     if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-const assay_benchmark& find(const harness::Module& module, const std::string& id) {
+const assay_benchmark& find(const worker::Module& module, const std::string& id) {
     const assay_benchmark* found = module.find(id);
     if (found == nullptr)
         throw std::runtime_error{module.path().string() + " has no benchmark " + id};
     return *found;
 }
 
-record::NamedList complete(const harness::Module& module, const std::string& id,
+record::NamedList complete(const worker::Module& module, const std::string& id,
                            const record::NamedList& given) {
-    const auto manifest = value_or_throw(harness::describe(module));
+    const auto manifest = value_or_throw(worker::describe(module));
     record::NamedList parameters;
     for (const auto& benchmark : manifest.benchmarks) {
         if (benchmark.id != id) continue;
@@ -40,7 +40,7 @@ record::NamedList complete(const harness::Module& module, const std::string& id,
     return parameters;
 }
 
-const assay_team* joined(const harness::Module& module) {
+const assay_team* joined(const worker::Module& module) {
     std::array<char, 1024> text{};
     assay_text error{.data = text.data(), .capacity = text.size()};
     const assay_team* team = module.table().join(&error);
@@ -52,16 +52,16 @@ const assay_team* joined(const harness::Module& module) {
 
 Subject::Subject(const std::string& module_path, const std::string& benchmark,
                  const record::NamedList& given, bool join, const std::string& state)
-    : machine_{machine::inspect()}, module_{value_or_throw(harness::Module::load(module_path))},
+    : machine_{machine::inspect()}, module_{value_or_throw(worker::Module::load(module_path))},
       services_{machine_, 0, [](const std::string&) {}, state},
       parameters_{complete(module_, benchmark, given)},
-      values_{value_or_throw(harness::module_values(find(module_, benchmark), parameters_))} {
+      values_{value_or_throw(worker::module_values(find(module_, benchmark), parameters_))} {
     if (join) {
         team_ = joined(module_);
         services_.set_team(team_);
     }
-    case_ = std::make_unique<harness::LoadedCase>(find(module_, benchmark), *services_.table(),
-                                                  values_, [](const char*) {});
+    case_ = std::make_unique<worker::LoadedCase>(find(module_, benchmark), *services_.table(),
+                                                 values_, [](const char*) {});
     if (const std::string why = case_->misfit(); !why.empty())
         throw std::runtime_error{benchmark + ": " + why};
     value_or_throw(case_->create());
@@ -90,7 +90,7 @@ void Subject::prove() {
 }
 
 void leave_team(const std::string& module_path) {
-    const auto module = value_or_throw(harness::Module::load(module_path));
+    const auto module = value_or_throw(worker::Module::load(module_path));
     if (module.table().leave != nullptr) module.table().leave();
 }
 

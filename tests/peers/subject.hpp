@@ -35,19 +35,19 @@ public:
     /// What a parameter resolved to, in words; "" for an unknown one.
     std::string setting(const std::string& name) const;
     const assay_team* team() const { return team_; }
-    harness::LoadedCase& loaded() { return *case_; }
+    worker::LoadedCase& loaded() { return *case_; }
     /// Runs once from fresh inputs and verifies.
     void prove();
 
 private:
     /// Before the module: loading it may load OpenMP, which may bind this thread to one core.
     record::Machine machine_;
-    harness::Module module_;
-    harness::Services services_;
+    worker::Module module_;
+    worker::Services services_;
     record::NamedList parameters_;
     std::vector<assay_value> values_;
     const assay_team* team_ = nullptr;
-    std::unique_ptr<harness::LoadedCase> case_;
+    std::unique_ptr<worker::LoadedCase> case_;
 };
 
 /// Leaves the team that a Subject joined; after the last one is gone.

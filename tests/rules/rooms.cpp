@@ -138,6 +138,42 @@ TEST(Rooms, HaveAnOrder) {
     EXPECT_THAT(circle, IsEmpty()) << "each of them needs another one of them";
 }
 
+/// "judge": the namespace of a room. The foundation is `assay` itself, and two rooms cannot have their folder's name: one is
+/// a word of C++, of the other there are two.
+std::string namespace_of(const std::string& room) {
+    static const std::map<std::string, std::string> others{{"harness/include", ""},
+                                                           {"harness/base", ""},
+                                                           {"reports/import", "imports"},
+                                                           {"reports/cli", "reports_cli"}};
+    const auto other = others.find(room);
+    return other == others.end() ? short_name(room) : other->second;
+}
+
+TEST(Rooms, AreNamespaces) {
+    // Lists of the fields of other rooms' types are in the namespace of the type, where JSON looks for them.
+    const Names lists{"harness/record/layout.hpp json",
+                      "reports/exchange/comparison_json.cpp compare",
+                      "reports/fleet/data.cpp decide",
+                      "reports/history/history_csv.cpp store",
+                      "reports/predict/prediction_data.cpp stats",
+                      "reports/procure/catalog_document.cpp reference",
+                      "reports/procure/data.cpp stats",
+                      "reports/report/json.cpp document"};
+    static const std::regex pattern{R"(^namespace assay(::([a-z_]+))?.* \{$)"};
+    std::vector<std::string> broken;
+    std::size_t found = 0;
+    for (const auto& line : source_lines({"harness", "reports"})) {
+        std::smatch match;
+        if (!std::regex_search(line.text, match, pattern)) continue;
+        const auto name = namespace_of(room_of(line.file));
+        ++found;
+        if (!name.empty() && match[2] != name && !lists.contains(line.file + " " + match[2].str()))
+            broken.push_back(at(line) + ": " + match[2].str() + " instead of " + name);
+    }
+    EXPECT_THAT(broken, IsEmpty());
+    EXPECT_GT(found, 400U);
+}
+
 TEST(Rooms, AreHeldInOnesHead) {
     constexpr std::size_t most = 30; // sources; about 25, more where they are short
     for (const auto* const top : {"harness", "reports"})

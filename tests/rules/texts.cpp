@@ -22,8 +22,8 @@
 namespace {
 
 namespace fs = std::filesystem;
-using assay::report::Entry;
-using assay::report::text::all;
+using assay::document::Entry;
+using assay::text::all;
 using testing::IsEmpty;
 
 using Names = std::set<std::string>;

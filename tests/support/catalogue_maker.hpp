@@ -9,21 +9,22 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness::made {
+namespace assay::made {
 
-inline Parameter choice(std::string name, std::vector<std::string> names,
-                        std::vector<record::Value> defaults) {
+inline plan::Parameter choice(std::string name, std::vector<std::string> names,
+                              std::vector<record::Value> defaults) {
     return {.name = std::move(name),
-            .kind = ParameterKind::name,
+            .kind = plan::ParameterKind::name,
             .help = "a choice",
             .names = std::move(names),
             .defaults = std::move(defaults)};
 }
 
-inline Parameter count(std::string name, std::int64_t low, std::int64_t high,
-                       std::vector<record::Value> defaults, std::vector<std::string> symbols = {}) {
+inline plan::Parameter count(std::string name, std::int64_t low, std::int64_t high,
+                             std::vector<record::Value> defaults,
+                             std::vector<std::string> symbols = {}) {
     return {.name = std::move(name),
-            .kind = ParameterKind::integer,
+            .kind = plan::ParameterKind::integer,
             .help = "an amount",
             .integer_low = low,
             .integer_high = high,
@@ -31,12 +32,12 @@ inline Parameter count(std::string name, std::int64_t low, std::int64_t high,
             .defaults = std::move(defaults)};
 }
 
-inline Parameter threads() {
+inline plan::Parameter threads() {
     return count("threads", 1, 4096, {std::string{"one"}, std::string{"all"}}, {"one", "all"});
 }
 
-inline Benchmark benchmark(std::string id, std::string headline,
-                           std::vector<Parameter> parameters) {
+inline plan::Benchmark benchmark(std::string id, std::string headline,
+                                 std::vector<plan::Parameter> parameters) {
     return {.id = std::move(id),
             .place = "host",
             .question = "How fast?",
@@ -46,7 +47,7 @@ inline Benchmark benchmark(std::string id, std::string headline,
             .parameters = std::move(parameters)};
 }
 
-inline Manifest manifest(const std::string& module, std::vector<Benchmark> benchmarks) {
+inline plan::Manifest manifest(const std::string& module, std::vector<plan::Benchmark> benchmarks) {
     return {.module = module,
             .build_id = "0123",
             .library = "/nowhere/" + module + ".so",
@@ -55,7 +56,7 @@ inline Manifest manifest(const std::string& module, std::vector<Benchmark> bench
 
 /// peak.fma (a ceiling: 2 precisions x 2 threads), gemm.square by two libraries (2 and 2 precisions x
 /// 1 size x 2 threads each), memory.copy (4 MiB x 2 threads).
-inline Catalogue catalogue() {
+inline plan::Catalogue catalogue() {
     const std::string fp64{"fp64"};
     const std::string fp32{"fp32"};
     const std::string bf16{"bf16"};
@@ -72,7 +73,7 @@ inline Catalogue catalogue() {
     auto copy = benchmark(
         "memory.copy", "bandwidth",
         {count("bytes", 1024, std::int64_t{1} << 40, {std::int64_t{4} << 20}), threads()});
-    Catalogue all;
+    plan::Catalogue all;
     all.modules = {manifest("host", {copy, peak}),
                    manifest("onednn", {gemm({fp32, bf16}, {fp32, bf16})}),
                    manifest("openblas", {gemm({fp64, fp32}, {fp64, fp32})})};
@@ -80,15 +81,15 @@ inline Catalogue catalogue() {
 }
 
 /// memory.copy on the host; memory.stream on devices, one at a time; links.all, which sees all.
-inline Catalogue mixed_catalogue() {
+inline plan::Catalogue mixed_catalogue() {
     auto stream = benchmark("memory.stream", "bandwidth", {});
     auto links = benchmark("links.all", "bandwidth", {});
     stream.place = links.place = "cuda";
     links.all_devices = true;
-    Catalogue all;
+    plan::Catalogue all;
     all.modules = {manifest("cuda", {links, stream}),
                    manifest("host", {benchmark("memory.copy", "bandwidth", {})})};
     return all;
 }
 
-} // namespace assay::harness::made
+} // namespace assay::made

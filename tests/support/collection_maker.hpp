@@ -29,27 +29,27 @@ struct MadeRun {
     std::string cpu = "Example EPYC 9R14";
 };
 
-inline report::Series series_of(std::string benchmark, std::string library,
-                                record::NamedList parameters, const std::string& metric) {
-    report::Series series{.benchmark = std::move(benchmark),
-                          .place = "host",
-                          .library = std::move(library),
-                          .parameters = std::move(parameters),
-                          .metric = metric};
+inline store::Series series_of(std::string benchmark, std::string library,
+                               record::NamedList parameters, const std::string& metric) {
+    store::Series series{.benchmark = std::move(benchmark),
+                         .place = "host",
+                         .library = std::move(library),
+                         .parameters = std::move(parameters),
+                         .metric = metric};
     const auto* definition = record::find_metric(metric);
     series.unit = definition->unit;
     series.higher_is_better = definition->higher_is_better;
     return series;
 }
-inline report::Series gemm(const std::string& library, std::int64_t size,
-                           const std::string& precision = "fp64") {
+inline store::Series gemm(const std::string& library, std::int64_t size,
+                          const std::string& precision = "fp64") {
     return series_of("gemm.square", library, {{"precision", precision}, {"size", size}},
                      "flop_rate");
 }
-inline report::Series latency(std::int64_t bytes) {
+inline store::Series latency(std::int64_t bytes) {
     return series_of("memory.latency", "host", {{"footprint", bytes}}, "latency");
 }
-inline report::Series triad() {
+inline store::Series triad() {
     return series_of("memory.stream", "host", {{"loop", std::string{"triad"}}}, "bandwidth");
 }
 
@@ -66,20 +66,20 @@ public:
         machine.provider = "aws";
         machine.cpu_model = made.cpu;
         c.machines.push_back(std::move(machine));
-        report::RunInfo run{.label = made.label,
-                            .file = "results/" + std::to_string(c.runs.size()) + "/run.json",
-                            .id = "run-" + std::to_string(c.runs.size()),
-                            .suite = "quick",
-                            .started = made.started,
-                            .started_seconds = seconds_of(made.started).value_or(0) +
-                                               static_cast<double>(c.runs.size()),
-                            .machine = static_cast<std::uint32_t>(c.machines.size() - 1)};
+        store::RunInfo run{.label = made.label,
+                           .file = "results/" + std::to_string(c.runs.size()) + "/run.json",
+                           .id = "run-" + std::to_string(c.runs.size()),
+                           .suite = "quick",
+                           .started = made.started,
+                           .started_seconds = seconds_of(made.started).value_or(0) +
+                                              static_cast<double>(c.runs.size()),
+                           .machine = static_cast<std::uint32_t>(c.machines.size() - 1)};
         c.runs.push_back(std::move(run));
         return static_cast<std::uint32_t>(c.runs.size() - 1);
     }
     /// Measured, once for each value; published is their geometric mean.
-    report::Observation& observe(std::uint32_t run, const report::Series& series,
-                                 const std::vector<double>& replicas) {
+    store::Observation& observe(std::uint32_t run, const store::Series& series,
+                                const std::vector<double>& replicas) {
         auto& seen = add(run, series);
         double logs = 0;
         for (std::size_t i = 0; i < replicas.size(); ++i) {
@@ -90,7 +90,7 @@ public:
         return seen;
     }
     /// On one run a side, labelled "A", "B", ..., the same for all series.
-    void sides(const report::Series& series, const std::vector<std::vector<double>>& replicas) {
+    void sides(const store::Series& series, const std::vector<std::vector<double>>& replicas) {
         for (std::uint32_t side = 0; side < replicas.size(); ++side) {
             if (side == collection_.runs.size())
                 run({.label = std::string(1, static_cast<char>('A' + side))});
@@ -98,20 +98,20 @@ public:
         }
     }
     /// Not measured, for a reason.
-    report::Observation& fail(std::uint32_t run, const report::Series& series,
-                              record::Status status, std::string reason) {
+    store::Observation& fail(std::uint32_t run, const store::Series& series, record::Status status,
+                             std::string reason) {
         auto& seen = add(run, series);
         seen.status = status;
         seen.reason = std::move(reason);
         return seen;
     }
-    report::Collection& collection() { return collection_; }
+    store::Collection& collection() { return collection_; }
 
 private:
-    report::Observation& add(std::uint32_t run, const report::Series& series) {
+    store::Observation& add(std::uint32_t run, const store::Series& series) {
         auto& c = collection_;
         if (c.settings.empty()) c.settings.emplace_back();
-        const auto same = [&](const report::Series& known) {
+        const auto same = [&](const store::Series& known) {
             return known.benchmark == series.benchmark && known.library == series.library &&
                    known.parameters == series.parameters && known.metric == series.metric &&
                    known.version == series.version && known.place == series.place &&
@@ -123,7 +123,7 @@ private:
         c.observations.push_back({.run = run, .series = number});
         return c.observations.back();
     }
-    report::Collection collection_;
+    store::Collection collection_;
 };
 
 } // namespace assay::test

@@ -22,10 +22,10 @@ namespace assay::test {
 /// Another language for as long as this lives; English again afterwards.
 class Speaking {
 public:
-    explicit Speaking(report::Language language) { report::use_language(language); }
+    explicit Speaking(document::Language language) { document::use_language(language); }
     Speaking(const Speaking&) = delete;
     Speaking& operator=(const Speaking&) = delete;
-    ~Speaking() { report::use_language(report::Language::en); }
+    ~Speaking() { document::use_language(document::Language::en); }
 };
 
 /// Section by section.

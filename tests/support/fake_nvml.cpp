@@ -28,11 +28,11 @@
 #include <sstream>
 #include <string>
 
-namespace nvml = assay::driver::nvml;
+namespace nvml = assay::machine::nvml;
 
-struct assay::driver::nvml::Opaque {
+struct assay::machine::nvml::Opaque {
     std::string id; ///< "0", "0.1"
-    nvml::Handle whole = nullptr;
+    machine::nvml::Handle whole = nullptr;
     unsigned index = 0;
 };
 

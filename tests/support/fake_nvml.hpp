@@ -51,7 +51,7 @@ public:
 
 private:
     std::filesystem::path library_;
-    harness::made::TemporaryFolder folder_;
+    made::TemporaryFolder folder_;
     std::filesystem::path file_;
 };
 

@@ -50,7 +50,7 @@ struct Figure {
 
 class Fleet {
 public:
-    report::Collection collection;
+    store::Collection collection;
     record::Machine machine = sample_machine(); ///< state that the next runs find, but for the id
     std::string version = "0.1.0";
     double clock_hz = 3.7e9;
@@ -70,8 +70,7 @@ public:
         return static_cast<std::uint32_t>(collection.series.size() - 1);
     }
 
-    report::RunInfo& run(const std::string& id, double seconds,
-                         const std::vector<Figure>& figures) {
+    store::RunInfo& run(const std::string& id, double seconds, const std::vector<Figure>& figures) {
         const auto number = static_cast<std::uint32_t>(collection.runs.size());
         collection.runs.push_back({.file = fmt::format("results/{}/{}/run.json", id, number),
                                    .id = fmt::format("run-{}", number),

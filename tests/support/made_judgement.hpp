@@ -15,8 +15,8 @@ namespace assay::test {
 
 /// One node: a device below its limit, a link that is too narrow, an undecided and an unsettled check, one that was not
 /// measured, one that is waived and one whose waiver is no longer needed.
-inline report::Judgement made_judgement() {
-    using namespace report;
+inline judge::Judgement made_judgement() {
+    using namespace judge;
     CollectionMaker maker;
     maker.run({.machine = "m-7f3a", .started = "2026-11-20T08:00:00Z"});
     maker.run({.machine = "m-7f3a", .started = "2026-11-21T08:00:00Z"});
@@ -106,14 +106,14 @@ inline report::Judgement made_judgement() {
 }
 
 /// `count` nodes; the first `bad` of them as above, the others pass.
-inline report::Judgement made_fleet(std::size_t count, std::size_t bad) {
+inline judge::Judgement made_fleet(std::size_t count, std::size_t bad) {
     auto all = made_judgement();
     auto good = all.nodes.front();
-    good.outcome = report::Outcome::pass;
+    good.outcome = judge::Outcome::pass;
     good.ran = good.required;
     for (auto& check : good.checks) {
-        check.outcome = report::Outcome::pass;
-        check.cause = report::Cause::none;
+        check.outcome = judge::Outcome::pass;
+        check.cause = judge::Cause::none;
         check.waiver.reset();
     }
     const auto wrong = all.nodes.front();
@@ -126,7 +126,7 @@ inline report::Judgement made_fleet(std::size_t count, std::size_t bad) {
         all.collection.machines.push_back(std::move(machine));
         all.nodes.push_back(std::move(node));
     }
-    all.outcome = bad > 0 ? report::Outcome::fail : report::Outcome::pass;
+    all.outcome = bad > 0 ? judge::Outcome::fail : judge::Outcome::pass;
     return all;
 }
 

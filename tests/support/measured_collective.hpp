@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::predict {
 
 struct TrueNetwork {
     double within_latency = 1e-6;
@@ -38,30 +38,30 @@ struct TrueNetwork {
 };
 
 /// One run for each number of nodes, 8 B to 64 MiB.
-inline Collection measured_allreduce(const TrueNetwork& truth, const std::vector<int>& nodes,
-                                     int per_node, double noise, std::uint64_t seed) {
+inline store::Collection measured_allreduce(const TrueNetwork& truth, const std::vector<int>& nodes,
+                                            int per_node, double noise, std::uint64_t seed) {
     std::mt19937_64 random{seed};
     std::normal_distribution<> normal;
-    Collection all;
+    store::Collection all;
     record::Machine machine;
     machine.id = "0123456789abcdef";
     machine.instance = "gpu.8xlarge";
     machine.cpu_model = "A processor";
     all.machines.push_back(machine);
     for (const int count : nodes) {
-        RunInfo run;
+        store::RunInfo run;
         run.id = std::to_string(count);
         run.file = "results/" + run.id + "/run.json";
         all.runs.push_back(run);
         for (std::int64_t bytes = 8; bytes <= std::int64_t{64} << 20U; bytes *= 4) {
-            Series series{.benchmark = "collective.allreduce",
-                          .place = "host",
-                          .library = "mpi",
-                          .parameters = {{"ranks", std::string{"all"}},
-                                         {"bytes", bytes},
-                                         {"type", std::string{"fp32"}}},
-                          .metric = "bus_bandwidth",
-                          .unit = "B/s"};
+            store::Series series{.benchmark = "collective.allreduce",
+                                 .place = "host",
+                                 .library = "mpi",
+                                 .parameters = {{"ranks", std::string{"all"}},
+                                                {"bytes", bytes},
+                                                {"type", std::string{"fp32"}}},
+                                 .metric = "bus_bandwidth",
+                                 .unit = "B/s"};
             const double ranks = static_cast<double>(count) * per_node;
             const auto size = static_cast<double>(bytes);
             const double seconds =
@@ -84,4 +84,4 @@ inline Collection measured_allreduce(const TrueNetwork& truth, const std::vector
     return all;
 }
 
-} // namespace assay::report
+} // namespace assay::predict

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::harness::made {
+namespace assay::made {
 
 class TemporaryFolder {
 public:
@@ -39,7 +39,7 @@ private:
     std::filesystem::path path_;
 };
 
-} // namespace assay::harness::made
+} // namespace assay::made
 
 namespace assay::test {
 

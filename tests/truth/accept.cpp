@@ -66,7 +66,7 @@ public:
     }
 
     /// The bar lies below the median of earlier runs, and the limit knows their spread.
-    report::Limits limits() {
+    judge::Limits limits() {
         std::vector<double> means;
         double squares = 0;
         double degrees = 0;
@@ -87,30 +87,30 @@ public:
                   .run = {.variance = of_run, .degrees = earlier_runs - 1}};
         const double center = std::exp(stats::median(means));
         return {.limits = {{.id = judged_.name,
-                            .kind = report::LimitKind::contract,
+                            .kind = judge::LimitKind::contract,
                             .cases = {{"library", "slowed_*"}},
                             .unit = unit_,
                             .at_least = center * (1 - judged_.bar),
                             .source = "earlier runs",
-                            .spread = report::Components{.replica = std::sqrt(of_replica),
-                                                         .run = std::sqrt(of_run),
-                                                         .degrees = degrees}}}};
+                            .spread = judge::Components{.replica = std::sqrt(of_replica),
+                                                        .run = std::sqrt(of_run),
+                                                        .degrees = degrees}}}};
     }
 
     /// Below a healthy machine, found in 99%.
     double detectable() const {
         const double below_bar =
-            stats::decided_distance(noise_, replicas, stats::AcceptanceLevels{}.fail / checks);
+            decide::decided_distance(noise_, replicas, decide::AcceptanceLevels{}.fail / checks);
         return 1 - ((1 - judged_.bar) * (1 - below_bar));
     }
 
-    report::Outcome judged(double slowdown, const report::Limits& limits) {
-        auto run = collected(measured(slowdown), report::collecting_for(limits, {}));
+    judge::Outcome judged(double slowdown, const judge::Limits& limits) {
+        auto run = collected(measured(slowdown), judge::collecting_for(limits, {}));
         // As on bare metal: on a guest one run fails nobody.
         for (auto& machine : run.machines) machine.virtualization = "none";
-        report::JudgeOptions options;
+        judge::JudgeOptions options;
         options.levels.fail /= checks;
-        auto all = judge(std::move(run), limits, options);
+        auto all = judge::judge(std::move(run), limits, options);
         if (!all) throw std::runtime_error{all.error().message};
         return all->outcome;
     }
@@ -124,9 +124,9 @@ private:
                    {"SLOWED_BY", std::to_string(slowdown)}});
         return out;
     }
-    static report::Collection collected(const std::filesystem::path& folder,
-                                        const report::CollectOptions& options) {
-        auto run = report::collect({folder.string()}, options);
+    static store::Collection collected(const std::filesystem::path& folder,
+                                       const store::CollectOptions& options) {
+        auto run = store::collect({folder.string()}, options);
         if (!run) throw std::runtime_error{run.error().message};
         return std::move(*run);
     }
@@ -136,7 +136,7 @@ private:
     std::filesystem::path folder_;
     std::filesystem::path suite_;
     std::string unit_;
-    stats::AcceptanceNoise noise_;
+    decide::AcceptanceNoise noise_;
     std::size_t runs_ = 0;
 };
 
@@ -159,9 +159,9 @@ std::vector<Figure> measure_acceptance(const Measurement& measurement) {
         Count found;
         for (std::size_t i = 0; i < measurement.acceptances; ++i) {
             const auto healthy = trials.judged(0, limits);
-            failed.add(healthy == report::Outcome::fail);
-            passed.add(healthy <= report::Outcome::warn);
-            found.add(trials.judged(busy, limits) == report::Outcome::fail);
+            failed.add(healthy == judge::Outcome::fail);
+            passed.add(healthy <= judge::Outcome::warn);
+            found.add(trials.judged(busy, limits) == judge::Outcome::fail);
         }
         auto wrong = figure_of(fmt::format("{}: healthy runs that FAIL", judged.name), failed);
         wrong.at_most = 0;

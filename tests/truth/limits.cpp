@@ -16,10 +16,10 @@
 namespace assay::truth {
 namespace {
 
-using stats::AcceptanceNoise;
-using stats::Margin;
+using decide::AcceptanceNoise;
+using decide::Margin;
 
-constexpr stats::AcceptanceLevels levels;
+constexpr decide::AcceptanceLevels levels;
 constexpr double checks = 40; ///< of a node, which share the level of FAIL
 
 /// Standard deviations of logarithms as they are expected, between replicas and between runs.
@@ -82,8 +82,8 @@ Shares judged(const Work& of, const Design& design, const LimitTrials& how) {
                 if (!margin.disturbed) undisturbed.push_back(margin);
             }
             // As somebody who measures until it passes: judged after every run.
-            const auto pass = stats::pass_test(all, noise);
-            fails = fails || checks * stats::fail_test(undisturbed, noise).p_fail <= levels.fail;
+            const auto pass = decide::pass_test(all, noise);
+            fails = fails || checks * decide::fail_test(undisturbed, noise).p_fail <= levels.fail;
             passes = passes || (!fails && (pass.clears || pass.p_pass <= levels.pass));
         }
         shares.passes.add(passes);

@@ -36,13 +36,13 @@ std::string name_of(const std::string& benchmark, const std::string& library,
 
 /// The pairs of both runs, relative to the mean of all; above 1 is better.
 void add_pairs(Comparison& comparison, const std::vector<std::string>& inputs) {
-    const auto collection = report::collect(inputs);
+    const auto collection = store::collect(inputs);
     if (!collection) throw std::runtime_error{collection.error().message};
     std::map<std::string, std::map<int, std::map<std::uint32_t, double>>> logs;
     for (const auto& observation : collection->observations) {
         const auto& series = collection->series[observation.series];
         const double direction = series.higher_is_better ? 1 : -1;
-        for (const auto& replica : report::counted(observation))
+        for (const auto& replica : store::counted(observation))
             logs[name_of(series.benchmark, series.library, series.what)][replica.index]
                 [observation.run] = direction * std::log(replica.value);
     }

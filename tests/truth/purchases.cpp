@@ -17,7 +17,8 @@
 namespace assay::truth {
 namespace {
 
-using namespace report;
+using namespace offers;
+using namespace procure;
 
 /// Machines of a type vary by 3% unless a row says otherwise, and the replicas of a run by 2%.
 constexpr double usual = 0.03;

@@ -35,7 +35,7 @@ public:
         collection_.machines.push_back(machine);
         collection_.settings.emplace_back();
         for (const char* label : {"A", "B"}) {
-            report::RunInfo run{
+            store::RunInfo run{
                 .label = label, .file = std::string{label} + "/run.json", .id = label};
             if (design.paired)
                 run.pairing = record::Pairing{
@@ -45,7 +45,7 @@ public:
         for (std::size_t i = 0; i < recorded.size(); ++i) collection_.series.push_back(series(i));
         for (std::uint32_t side = 0; side < 2; ++side)
             for (std::uint32_t i = 0; i < recorded.size(); ++i) {
-                report::Observation observation{.run = side, .series = i, .value = 1};
+                store::Observation observation{.run = side, .series = i, .value = 1};
                 for (std::size_t k = 0; k < design.replicas; ++k)
                     observation.replicas.push_back({.index = static_cast<int>(k), .value = 1});
                 collection_.observations.push_back(std::move(observation));
@@ -73,10 +73,10 @@ public:
     }
 
     /// What is said of B, series by series.
-    std::vector<report::Contrast> compared() const {
-        const auto comparison = report::compare(collection_);
+    std::vector<compare::Contrast> compared() const {
+        const auto comparison = compare::compare(collection_);
         if (!comparison) throw std::runtime_error{comparison.error().message};
-        std::vector<report::Contrast> contrasts(recorded_.size());
+        std::vector<compare::Contrast> contrasts(recorded_.size());
         std::size_t rows = 0;
         for (const auto& table : comparison->tables)
             for (const auto& row : table.rows) {
@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    static report::Series series(std::size_t i) {
+    static store::Series series(std::size_t i) {
         return {.benchmark = "recorded.series",
                 .place = "host",
                 .library = "host",
@@ -106,12 +106,12 @@ private:
     const std::vector<Recorded>& recorded_;
     Design design_;
     std::mt19937_64 random_;
-    report::Collection collection_;
+    store::Collection collection_;
 };
 
-bool called(const report::Contrast& contrast) {
-    return contrast.outcome == report::ContrastOutcome::better ||
-           contrast.outcome == report::ContrastOutcome::worse;
+bool called(const compare::Contrast& contrast) {
+    return contrast.outcome == compare::ContrastOutcome::better ||
+           contrast.outcome == compare::ContrastOutcome::worse;
 }
 
 std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Design& design,
@@ -130,12 +130,12 @@ std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Design
         const std::size_t chosen = any(random);
         if (recorded[chosen].paired_deviation() <= steady) {
             table.change(chosen, planted);
-            found.add(table.compared()[chosen].outcome == report::ContrastOutcome::worse);
+            found.add(table.compared()[chosen].outcome == compare::ContrastOutcome::worse);
             table.change(chosen, 1 / planted);
         }
         if (const auto least = nothing[chosen].detectable) {
             table.change(chosen, 1 / (1 + *least * (1 + 1e-6)));
-            true_limits.add(table.compared()[chosen].outcome == report::ContrastOutcome::worse);
+            true_limits.add(table.compared()[chosen].outcome == compare::ContrastOutcome::worse);
             limits += std::log1p(*least);
         }
     }

@@ -27,7 +27,7 @@ namespace assay::truth {
 namespace {
 
 using Random = std::mt19937_64;
-using harness::Noise;
+using plan::Noise;
 
 /// Slower by the factor exp(slow) for a while, then not at all.
 struct Neighbours {
@@ -104,7 +104,7 @@ constexpr Design designs[] = {{"one run a side", 1, 5, false},
 constexpr double round_seconds = 9; // a replica of every case
 
 record::NoiseLevel level_of(Noise noise) {
-    return record::noise_level(harness::to_string(noise), record::NoisePlace::guest);
+    return record::noise_level(to_string(noise), record::NoisePlace::guest);
 }
 
 std::vector<Case> cases_of(Random& random) {
@@ -120,7 +120,7 @@ std::vector<Case> cases_of(Random& random) {
 }
 
 /// As the record would: what the kind is expected to do, and whether the replicas have two levels.
-void describe(report::Observation& seen, const Case& of) {
+void describe(store::Observation& seen, const Case& of) {
     const auto level = level_of(of.noise);
     seen.between_runs = level.between_runs;
     seen.between_replicas = level.between_replicas;
@@ -133,9 +133,9 @@ void describe(report::Observation& seen, const Case& of) {
 }
 
 /// Two sides of one machine; of case `planted` the second is slower by the factor `change`.
-report::Collection measure(const Neighbours& world, const Design& design,
-                           const std::vector<Case>& cases, std::size_t planted, double change,
-                           Random& random) {
+store::Collection measure(const Neighbours& world, const Design& design,
+                          const std::vector<Case>& cases, std::size_t planted, double change,
+                          Random& random) {
     test::CollectionMaker maker;
     std::normal_distribution<double> normal;
     // Pairs are measured in one hour, runs at times that know nothing of each other.
@@ -198,15 +198,15 @@ std::vector<Figure> simulate(const Neighbours& world, const Design& design, std:
         const bool is_memory = cases[planted].noise == Noise::memory;
         const auto collection =
             measure(world, design, cases, planted, is_memory ? 1.05 : 1.03, random);
-        const auto comparison = report::compare(collection);
+        const auto comparison = compare::compare(collection);
         if (!comparison) throw std::runtime_error{comparison.error().message};
         for (const auto& part : comparison->tables)
             for (const auto& row : part.rows) {
                 const auto i =
                     static_cast<std::size_t>(std::get<std::int64_t>(row.parameters.back().value));
                 const auto outcome = row.cells.at(1).contrast.value().outcome;
-                const bool is_worse = outcome == report::ContrastOutcome::worse;
-                const bool is_called = is_worse || outcome == report::ContrastOutcome::better;
+                const bool is_worse = outcome == compare::ContrastOutcome::worse;
+                const bool is_called = is_worse || outcome == compare::ContrastOutcome::better;
                 if (i == planted) {
                     (is_memory ? found_memory : found).add(is_worse);
                     continue;

@@ -29,7 +29,7 @@
 namespace assay {
 namespace {
 
-using harness::made::TemporaryFolder;
+using made::TemporaryFolder;
 using testing::Each;
 
 TEST(Quantity, DurationsTakeUnits) {

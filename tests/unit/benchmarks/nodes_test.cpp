@@ -52,7 +52,7 @@ protected:
         fs::create_directories((folder_ / name).parent_path());
         std::ofstream{folder_ / name} << text;
     }
-    const harness::made::TemporaryFolder made_;
+    const made::TemporaryFolder made_;
     const fs::path& folder_ = made_.path();
 };
 

@@ -55,7 +55,7 @@ public:
     const char* path() const { return folder_.path().c_str(); }
 
 private:
-    assay::harness::made::TemporaryFolder folder_;
+    assay::made::TemporaryFolder folder_;
 };
 
 TEST(Rdma, IsThereWhereTheKernelListsADevice) {

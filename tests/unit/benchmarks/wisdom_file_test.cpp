@@ -41,7 +41,7 @@ protected:
         EXPECT_NE(reading.problem.find(reason), std::string::npos) << reading.problem;
     }
 
-    const harness::made::TemporaryFolder made_;
+    const made::TemporaryFolder made_;
     const fs::path& folder_ = made_.path();
 };
 

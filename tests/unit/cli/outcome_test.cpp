@@ -50,7 +50,7 @@ record::Run stopped() {
 TEST(Summary, OfAnInterruptedRunHasWhatWasMeasured) {
     const auto run = stopped();
     ASSERT_EQ(run.cases[1].status, Status::ok) << run.cases[1].reason;
-    const auto text = summary_text(run, {.width = 100});
+    const auto text = cli::summary_text(run, {.width = 100});
     EXPECT_THAT(text, AllOf(HasSubstr("memory.stream[done]"), HasSubstr("memory.stream[begun]"),
                             HasSubstr("2 of 5 replicas"), Not(HasSubstr("never")),
                             Not(HasSubstr("neither")), Not(HasSubstr("were measured"))));
@@ -59,28 +59,28 @@ TEST(Summary, OfAnInterruptedRunHasWhatWasMeasured) {
     const auto rate = text.find("B/s");
     ASSERT_NE(rate, text.npos);
     EXPECT_NE(text.find("B/s", rate + 1), text.npos);
-    EXPECT_EQ(not_measured(run), 2U);
+    EXPECT_EQ(cli::not_measured(run), 2U);
 }
 
 TEST(Summary, BeginsWithWhatDisturbedTheRun) {
     record::Run run{.status = "done", .cases = {copy_of("quiet", 5), copy_of("busy", 5)}};
-    EXPECT_THAT(summary_text(run, {.width = 120}), Not(HasSubstr("busy:")));
+    EXPECT_THAT(cli::summary_text(run, {.width = 120}), Not(HasSubstr("busy:")));
     auto& replica = run.cases[1].replicas[2];
     run.cases[1].spread = record::Spread{.replicas = 4};
     record::disturb(replica.telemetry, record::DisturbanceCode::foreign_cpu,
                     {{"share", 0.21}, {"programs", std::string{"chromium, cc1plus"}}}, "busy");
     for (auto& c : run.cases) record::conclude(c, 5);
-    EXPECT_THAT(summary_text(run, {.width = 120}),
+    EXPECT_THAT(cli::summary_text(run, {.width = 120}),
                 StartsWith("The machine was busy: chromium, cc1plus used up to 21% of the "
                            "CPU; 1 of 2 values were measured again, 0 stay disturbed\n"));
 }
 
 TEST(ExitCodes, OfTheWorstCase) {
-    const auto code = [](const std::vector<Status>& statuses, const FailOn& fail_on,
+    const auto code = [](const std::vector<Status>& statuses, const cli::FailOn& fail_on,
                          int signal = 0) {
-        harness::Outcome outcome{.run = {}, .file = {}, .signal = signal};
+        run::Outcome outcome{.run = {}, .file = {}, .signal = signal};
         for (const auto status : statuses) outcome.run.cases.push_back({.status = status});
-        return exit_code(outcome, fail_on);
+        return cli::exit_code(outcome, fail_on);
     };
     EXPECT_EQ(code({Status::ok, Status::unstable, Status::disturbed, Status::skipped}, {}),
               ExitCode::done);
@@ -98,24 +98,24 @@ TEST(ExitCodes, HaveOneOrder) {
                                   ExitCode::environment, ExitCode::inconclusive, ExitCode::done};
     for (std::size_t i = 0; i < std::size(order); ++i)
         for (std::size_t j = i; j < std::size(order); ++j) {
-            EXPECT_EQ(worse(order[i], order[j]), order[i]);
-            EXPECT_EQ(worse(order[j], order[i]), order[i]);
+            EXPECT_EQ(cli::worse(order[i], order[j]), order[i]);
+            EXPECT_EQ(cli::worse(order[j], order[i]), order[i]);
         }
 }
 
 TEST(Progress, OutsideOfATerminalIsALineForEachReplica) {
-    const auto catalogue = harness::made::catalogue();
-    auto plan = harness::make_plan(catalogue, {.what = {"memory.copy"}, .replicas = 5});
+    const auto catalogue = made::catalogue();
+    auto plan = plan::make_plan(catalogue, {.what = {"memory.copy"}, .replicas = 5});
     ASSERT_TRUE(plan);
-    harness::Interleaving turns;
+    plan::Interleaving turns;
     turns.runs.push_back({.plan = std::move(*plan)});
     testing::internal::CaptureStderr();
     {
-        ProgressLine line{turns, false};
-        harness::Progress progress{.case_index = 0,
-                                   .replica = 1,
-                                   .estimate = {.steps_done = 0, .steps_total = 10},
-                                   .phase = "measuring"};
+        cli::ProgressLine line{turns, false};
+        run::Progress progress{.case_index = 0,
+                               .replica = 1,
+                               .estimate = {.steps_done = 0, .steps_total = 10},
+                               .phase = "measuring"};
         line.progress(progress);
         line.progress(progress); // of the same replica, in the same moment
         progress.replica = 2;
@@ -123,7 +123,7 @@ TEST(Progress, OutsideOfATerminalIsALineForEachReplica) {
         line.progress(progress);
         progress.replica = 6; // measured again
         line.progress(progress);
-        ProgressLine quiet{turns, true};
+        cli::ProgressLine quiet{turns, true};
         quiet.progress(progress);
     }
     EXPECT_THAT(testing::internal::GetCapturedStderr(),

@@ -22,7 +22,7 @@
 #include <map>
 #include <set>
 
-namespace assay::report {
+namespace assay::exchange {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,7 +72,7 @@ const char* const small_limits =
     R"("unit":"FLOP/s","at_least":2e11,"source":"the contract"}]})";
 
 struct Small {
-    harness::made::TemporaryFolder folder;
+    made::TemporaryFolder folder;
     std::vector<std::string> inputs;
     BundleOptions options{.serials = true, .created = "2026-02-01T00:00:00Z"};
 
@@ -425,7 +425,7 @@ void make_again(const Small& small, bool derived) {
 TEST(EvidenceFlip, WhatFollowsFromSomethingIsFoundWithoutDigests) {
     const Small small{small_soak()};
     ASSERT_TRUE(small.make());
-    harness::made::TemporaryFolder kept;
+    made::TemporaryFolder kept;
     fs::copy(small.bundle(), kept.path() / "bundle", fs::copy_options::recursive);
     const auto restore = [&] {
         fs::remove_all(small.bundle());
@@ -478,4 +478,4 @@ TEST(EvidenceFlip, WhatFollowsFromSomethingIsFoundWithoutDigests) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::exchange

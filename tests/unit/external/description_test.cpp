@@ -13,7 +13,7 @@
 
 namespace assay::external {
 
-using harness::made::TemporaryFolder;
+using made::TemporaryFolder;
 namespace {
 
 using testing::ElementsAre;

@@ -16,7 +16,7 @@
 namespace assay::external {
 namespace {
 
-using harness::made::TemporaryFolder;
+using made::TemporaryFolder;
 using testing::HasSubstr;
 
 TEST(Shipped, AreRightAndNameKnownMetrics) {

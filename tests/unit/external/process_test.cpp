@@ -24,7 +24,7 @@
 
 namespace assay::external {
 
-using harness::made::TemporaryFolder;
+using made::TemporaryFolder;
 namespace {
 
 using testing::HasSubstr;

@@ -15,7 +15,7 @@
 
 namespace assay::external {
 
-using harness::made::TemporaryFolder;
+using made::TemporaryFolder;
 
 class Tool : public testing::Test {
 protected:

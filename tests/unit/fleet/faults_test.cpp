@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::fleet {
 namespace {
 
 namespace fs = std::filesystem;
@@ -119,7 +119,7 @@ TEST(FleetFaults, OtherKernelsDriversAndFirmwareThanMost) {
 
 /// Through files: each is named, none is fatal.
 TEST(FleetFaults, FilesThatAreHalfCopiedDoubledOrOfTheFuture) {
-    const harness::made::TemporaryFolder folder;
+    const made::TemporaryFolder folder;
     const auto put = [&](const std::string& node, const std::string& id, const auto& change) {
         auto run = test::sample_run();
         run.id = id;
@@ -240,7 +240,7 @@ private:
         const bool is_slow = (a >= slow && a < end) || (b >= slow && b < end);
         return (is_slow ? 5e8 : 1e9) * (1 + 0.002 * ((7 * a + 5 * b + 3 * way) % 11));
     }
-    harness::made::TemporaryFolder folder_;
+    made::TemporaryFolder folder_;
 };
 
 TEST_F(FleetLinks, ASlowNodeOfAFabricHasTheNameItHasInTheFleet) {
@@ -272,4 +272,4 @@ TEST_F(FleetLinks, AMachineThatHandedInNothingKeepsTheNameItHasInItsRun) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::fleet

@@ -47,9 +47,9 @@ public:
     void sweep(int nodes, const Slower& slower = {}) {
         for (int node = 0; node < nodes; ++node) run(node, 0, slower);
     }
-    report::RunInfo& info(std::uint32_t number) { return maker_.collection().runs[number]; }
-    report::Collection& collection() { return maker_.collection(); }
-    static report::Series series(int item) {
+    store::RunInfo& info(std::uint32_t number) { return maker_.collection().runs[number]; }
+    store::Collection& collection() { return maker_.collection(); }
+    static store::Series series(int item) {
         return item == 0 ? triad() : gemm("openblas", 1024 + item);
     }
 
@@ -65,14 +65,14 @@ private:
     CollectionMaker maker_;
 };
 
-inline report::FleetOptions fleet_options(std::vector<std::string> expected = {}) {
+inline fleet::FleetOptions fleet_options(std::vector<std::string> expected = {}) {
     return {.expected = std::move(expected), .now = seconds_of("2026-11-30T00:00:00Z")};
 }
 
-inline const report::FleetNode& node_of(const report::Fleet& fleet, const std::string& name) {
+inline const fleet::FleetNode& node_of(const fleet::Fleet& fleet, const std::string& name) {
     for (const auto& node : fleet.nodes)
         if (node.name == name) return node;
-    static const report::FleetNode none;
+    static const fleet::FleetNode none;
     return none;
 }
 

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::fleet {
 namespace {
 
 using test::fleet_options;
@@ -161,4 +161,4 @@ TEST(FleetTest, JsonObeysItsSchemaAndCsvHasEveryNode) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::fleet

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <set>
 
-namespace assay::report {
+namespace assay::fleet {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,7 +124,9 @@ const std::string h200 = (real / "h200-acceptance.json").string();
 const std::string h100_of_yesterday = (fs::path{ASSAY_SAMPLES} / "h100-80gb-quick.json").string();
 constexpr const char* recorded = "921623bb792934c7";
 
-Collection all(const std::vector<std::string>& inputs) { return test::must(collect(inputs)); }
+store::Collection all(const std::vector<std::string>& inputs) {
+    return test::must(store::collect(inputs));
+}
 std::vector<std::string> ids(const std::vector<std::string>& inputs) {
     const auto collection = all(inputs);
     std::vector<std::string> ids;
@@ -144,7 +146,7 @@ TEST(FleetIdentity, EveryCardIsAMachine) {
 }
 
 TEST(FleetIdentity, TheOldIdStaysWhereItNamesOneMachine) {
-    const auto has_old = [](const Collection& collection) {
+    const auto has_old = [](const store::Collection& collection) {
         return std::ranges::any_of(collection.machines, [](const record::Machine& machine) {
             return record::is_id_of(machine, recorded);
         });
@@ -154,7 +156,7 @@ TEST(FleetIdentity, TheOldIdStaysWhereItNamesOneMachine) {
 }
 
 TEST(FleetIdentity, NamesAreLabelsAndOneRecordMayBeOfTwoNodes) {
-    const harness::made::TemporaryFolder folder;
+    const made::TemporaryFolder folder;
     auto run = test::must(record::read_run(h200));
     const auto write = [&](const std::string& id, const std::string& campaign,
                            const std::string& device) {
@@ -177,4 +179,4 @@ TEST(FleetIdentity, NamesAreLabelsAndOneRecordMayBeOfTwoNodes) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::fleet

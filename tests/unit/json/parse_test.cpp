@@ -20,7 +20,7 @@ namespace {
 
 using namespace testing;
 
-std::string error_of(std::string_view text, const Limits& limits = {}) {
+std::string error_of(std::string_view text, const json::Limits& limits = {}) {
     const auto parsed = parse(text, "x.json", limits);
     return parsed ? "no error" : parsed.error().message;
 }
@@ -31,7 +31,7 @@ TEST(Parse, KeepsValuesAndTheOrderOfKeys) {
     const std::string text =
         R"({"z":1,"a":-2,"m":[true,null,"\u00e9",1.5,18446744073709551615],"o":{}})";
     const auto parsed = valid(parse(text, "x.json"));
-    EXPECT_EQ(to_line(*parsed),
+    EXPECT_EQ(json::to_line(*parsed),
               R"({"z":1,"a":-2,"m":[true,null,"é",1.5,18446744073709551615],"o":{}})");
 }
 
@@ -91,7 +91,7 @@ TEST(Parse, RefusesWhatIsNoJson) {
 TEST(Parse, AMessageIsShortAndValidText) {
     const std::string message = error_of("\"" + std::string(100'000, 'x') + "\xff\"");
     EXPECT_LT(message.size(), 400U);
-    EXPECT_TRUE(parse(to_line(Value(message)), "the message"));
+    EXPECT_TRUE(parse(json::to_line(json::Value(message)), "the message"));
 }
 
 TEST(ReadFile, NamesTheFile) {
@@ -105,28 +105,30 @@ TEST(ReadFile, NamesTheFile) {
 }
 
 TEST(Write, WhatIsNotFiniteBecomesNull) {
-    const Value value{{"nan", std::nan("")}, {"inf", -std::numeric_limits<double>::infinity()}};
-    EXPECT_EQ(to_line(value), R"({"nan":null,"inf":null})");
+    const json::Value value{{"nan", std::nan("")},
+                            {"inf", -std::numeric_limits<double>::infinity()}};
+    EXPECT_EQ(json::to_line(value), R"({"nan":null,"inf":null})");
 }
 
 TEST(Write, NumbersComeBackAsTheyWere) {
     for (const double number :
          {0.1, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, -0.0, 1e15, 123456789.123})
-        EXPECT_EQ(parse(to_line(Value(number)), "x")->get<double>(), number);
-    EXPECT_TRUE(parse(to_line(Value(1e18)), "x")->is_number_float());
+        EXPECT_EQ(parse(json::to_line(json::Value(number)), "x")->get<double>(), number);
+    EXPECT_TRUE(parse(json::to_line(json::Value(1e18)), "x")->is_number_float());
 }
 
 TEST(Write, BytesThatAreNoTextAreReplaced) {
-    EXPECT_EQ(to_line(Value("a\xff")), "\"a\xef\xbf\xbd\"");
+    EXPECT_EQ(json::to_line(json::Value("a\xff")), "\"a\xef\xbf\xbd\"");
 }
 
 TEST(Write, TextIsIndentedWithFlatArraysOnOneLine) {
-    const Value value{
-        {"a", {1, 2, 3}}, {"b", {{"c", Value::array()}}}, {"d", Value::array({Value::object()})}};
+    const json::Value value{{"a", {1, 2, 3}},
+                            {"b", {{"c", json::Value::array()}}},
+                            {"d", json::Value::array({json::Value::object()})}};
     EXPECT_EQ(
-        to_text(value),
+        json::to_text(value),
         "{\n  \"a\": [1,2,3],\n  \"b\": {\n    \"c\": []\n  },\n  \"d\": [\n    {}\n  ]\n}\n");
-    EXPECT_EQ(*parse(to_text(value), "x"), value);
+    EXPECT_EQ(*parse(json::to_text(value), "x"), value);
 }
 
 TEST(Parse, OfAKeyThatIsRepeatedTheLastValueCountsWhereThatIsAllowed) {
@@ -136,9 +138,9 @@ TEST(Parse, OfAKeyThatIsRepeatedTheLastValueCountsWhereThatIsAllowed) {
     EXPECT_FALSE(parse(text, "it"));
     const auto value = valid(parse(text, "it", {.repeated_keys = true}));
     EXPECT_EQ(value->size(), 41U);
-    EXPECT_EQ((*value)["k0"], Value({{"d", 4}}));
+    EXPECT_EQ((*value)["k0"], json::Value({{"d", 4}}));
     EXPECT_EQ((*value)["k1"], 5);
-    EXPECT_EQ((*value)["b"]["c"], Value::array({2}));
+    EXPECT_EQ((*value)["b"]["c"], json::Value::array({2}));
 }
 
 // --- in parts ----------------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ TEST(Parse, OfAKeyThatIsRepeatedTheLastValueCountsWhereThatIsAllowed) {
 // A document in parts is the document that to_text() writes.
 
 /// As a Stream writes it that is given every member and item.
-void write(const Value& value, Stream& out) {
+void write(const json::Value& value, json::Stream& out) {
     const bool plain_items = value.is_array() && (value.empty() || !value[0].is_structured());
     if (!value.is_structured() || plain_items) return out.value(value);
     value.is_object() ? out.open_object() : out.open_array();
@@ -157,15 +159,17 @@ void write(const Value& value, Stream& out) {
     out.close();
 }
 
-const Value& document() {
-    static const Value value = [] {
-        Value made{{"schema", "x/1"},
-                   {"none", Value::array()},
-                   {"flat", {1, 2.5, "three", nullptr, true}},
-                   {"odd \"key\"", "quote \" backslash \\ tab \t bell \a delete \x7f"},
-                   {"text", "温度 \xc3\xa9 \xff: "},
-                   {"nested", {{"a", {{"b", Value::array({Value{{"c", -1}}, Value::object()})}}}}},
-                   {"nodes", Value::array()}};
+const json::Value& document() {
+    static const json::Value value = [] {
+        json::Value made{
+            {"schema", "x/1"},
+            {"none", json::Value::array()},
+            {"flat", {1, 2.5, "three", nullptr, true}},
+            {"odd \"key\"", "quote \" backslash \\ tab \t bell \a delete \x7f"},
+            {"text", "温度 \xc3\xa9 \xff: "},
+            {"nested",
+             {{"a", {{"b", json::Value::array({json::Value{{"c", -1}}, json::Value::object()})}}}}},
+            {"nodes", json::Value::array()}};
         for (int i = 0; i < 5000; ++i)
             made["nodes"].push_back({{"name", "n" + std::to_string(i)}, {"value", i * 0.1}});
         return made;
@@ -179,7 +183,7 @@ TEST(Stream, WritesWhatToTextWrites) {
         parts.emplace_back(part);
         return true;
     };
-    Stream out{sink};
+    json::Stream out{sink};
     write(document(), out);
     EXPECT_TRUE(out.finish());
     std::string all;
@@ -188,14 +192,14 @@ TEST(Stream, WritesWhatToTextWrites) {
         EXPECT_LT(part.size(), std::size_t{70} << 10U);
         all += part;
     }
-    EXPECT_EQ(all, to_text(document()));
+    EXPECT_EQ(all, json::to_text(document()));
     EXPECT_GT(parts.size(), 2U);
 }
 
 TEST(Stream, AReaderThatHasEnoughIsNotAskedAgain) {
     int asked = 0;
     const Sink sink = [&](std::string_view) { return ++asked < 2; };
-    Stream out{sink};
+    json::Stream out{sink};
     write(document(), out);
     EXPECT_FALSE(out.finish());
     EXPECT_EQ(asked, 2);
@@ -228,8 +232,8 @@ constexpr const char* suite_schema = R"({
 })";
 
 std::string check(std::string_view text) {
-    static const Value schema = parse(suite_schema, "schema").value();
-    const auto checked = check_schema(parse(text, "x.json").value(), schema, "x.json");
+    static const json::Value schema = parse(suite_schema, "schema").value();
+    const auto checked = json::check_schema(parse(text, "x.json").value(), schema, "x.json");
     return checked ? "" : checked.error().message;
 }
 
@@ -270,29 +274,31 @@ TEST(Schema, AlternativesFallBackToTheValidatorsWords) {
 }
 
 TEST(Schema, KeysThatLookLikeIndicesAreKeys) {
-    const Value schema = parse(R"({"additionalProperties":{"type":"string"}})", "schema").value();
-    EXPECT_THAT(check_schema(parse(R"({"0":1})", "x").value(), schema, "x"),
+    const json::Value schema =
+        parse(R"({"additionalProperties":{"type":"string"}})", "schema").value();
+    EXPECT_THAT(json::check_schema(parse(R"({"0":1})", "x").value(), schema, "x"),
                 Fails("x: 0: got 1, expected a string"));
-    EXPECT_THAT(check_schema(parse(R"({"":1})", "x").value(), schema, "x"),
+    EXPECT_THAT(json::check_schema(parse(R"({"":1})", "x").value(), schema, "x"),
                 Fails("x: \"\": got 1, expected a string"));
 }
 
 TEST(Schema, RefusesSchemasThatRunRegularExpressions) {
     for (const char* text : {R"({"pattern":"a+"})", R"({"properties":{"a":{"format":"date"}}})",
                              R"({"items":[{"patternProperties":{}}]})"}) {
-        EXPECT_THAT(check_schema(Value::object(), parse(text, "s").value(), "x"),
+        EXPECT_THAT(json::check_schema(json::Value::object(), parse(text, "s").value(), "x"),
                     Fails(testing::HasSubstr("std::regex")))
             << text;
     }
-    const Value harmless =
+    const json::Value harmless =
         parse(R"({"properties":{"pattern":{"enum":[{"format":1}]}}})", "s").value();
-    EXPECT_TRUE(check_schema(Value::object(), harmless, "x"));
+    EXPECT_TRUE(json::check_schema(json::Value::object(), harmless, "x"));
 }
 
 TEST(Schema, ABrokenSchemaIsAnErrorNotAnEnd) {
     for (const char* text : {R"({"type":7})", R"({"$ref":"#/definitions/none"})", "[]", "7",
                              R"({"required":{"a":1}})"}) {
-        const auto checked = check_schema(Value::object(), parse(text, "s").value(), "x");
+        const auto checked =
+            json::check_schema(json::Value::object(), parse(text, "s").value(), "x");
         if (!checked) {
             EXPECT_THAT(checked.error().message, testing::HasSubstr("x"));
         }
@@ -301,13 +307,13 @@ TEST(Schema, ABrokenSchemaIsAnErrorNotAnEnd) {
 
 // --- fields ------------------------------------------------------------------------------------------
 
-Value parsed(std::string_view text) { return parse(text, "test").value(); }
+json::Value parsed(std::string_view text) { return parse(text, "test").value(); }
 
 /// The problem of reading `key` of {"v": <json>} into a T.
 template <class T>
 std::string problem(std::string_view json, T target = {}) {
-    const Value value = parsed("{\"v\":" + std::string{json} + "}");
-    Document document{value, "f"};
+    const json::Value value = parsed("{\"v\":" + std::string{json} + "}");
+    json::Document document{value, "f"};
     const T before = target;
     document.root().read("v", target);
     EXPECT_EQ(document.failed(), target == before) << json;
@@ -335,19 +341,19 @@ TEST(Fields, SaysWhatIsThereAndWhatWouldBeRight) {
 }
 
 TEST(Fields, NamesTheWholePathAndKeepsTheFirstProblem) {
-    const Value value = parsed(R"({"cases":[{"benchmark":"a"},{"benchmark":7},{}]})");
-    Document document{value, "suites/x.json"};
+    const json::Value value = parsed(R"({"cases":[{"benchmark":"a"},{"benchmark":7},{}]})");
+    json::Document document{value, "suites/x.json"};
     std::vector<std::string> ids;
-    document.root().each("cases",
-                         [&](const Object& entry) { entry.read("benchmark", ids.emplace_back()); });
+    document.root().each(
+        "cases", [&](const json::Object& entry) { entry.read("benchmark", ids.emplace_back()); });
     EXPECT_EQ(document.result().error().message,
               "suites/x.json: cases[1].benchmark: got 7, expected a string");
     EXPECT_EQ(ids.size(), 2U) << "reading goes on after the first problem";
 }
 
 TEST(Fields, MissingAndOptional) {
-    const Value value = parsed("{}");
-    Document document{value, "f"};
+    const json::Value value = parsed("{}");
+    json::Document document{value, "f"};
     int target = 5;
     document.root().read_if("x", target);
     EXPECT_TRUE(document.result());
@@ -357,8 +363,8 @@ TEST(Fields, MissingAndOptional) {
 }
 
 TEST(Fields, UnknownKeysGetASuggestion) {
-    const Value value = parsed(R"({"bugdet":1})");
-    Document document{value, "f"};
+    const json::Value value = parsed(R"({"bugdet":1})");
+    json::Document document{value, "f"};
     document.root().only({"budget", "cases"});
     EXPECT_EQ(document.result().error().message,
               "f: unknown key \"bugdet\" (did you mean \"budget\"?)");
@@ -366,13 +372,13 @@ TEST(Fields, UnknownKeysGetASuggestion) {
 
 TEST(Fields, SurvivesWhatIsNoObject) {
     for (const char* text : {"7", "[1]", "null", "\"x\""}) {
-        const Value value = parsed(text);
-        Document document{value, "f"};
-        const Object root = document.root();
+        const json::Value value = parsed(text);
+        json::Document document{value, "f"};
+        const json::Object root = document.root();
         std::string out;
         root.read("x", out);
         root.only({"x"});
-        root.each("x", [](const Object&) { FAIL(); });
+        root.each("x", [](const json::Object&) { FAIL(); });
         EXPECT_FALSE(root.has("x"));
         EXPECT_NE(document.result().error().message.find("expected an object"), std::string::npos);
     }

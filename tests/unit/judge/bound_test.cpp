@@ -11,7 +11,7 @@
 
 #include <optional>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 using test::check_of;
@@ -19,11 +19,11 @@ using test::MeasuredNode;
 using test::of_memory;
 using test::of_products;
 
-Series transform(const std::string& precision = "fp64") {
+store::Series transform(const std::string& precision = "fp64") {
     return test::series_of("fft.transform", "fftw",
                            {{"points", std::int64_t{64}}, {"precision", precision}}, "flop_rate");
 }
-Series arithmetic(const std::string& precision, const std::string& isa = "best") {
+store::Series arithmetic(const std::string& precision, const std::string& isa = "best") {
     return test::series_of("peak.fma", "host", {{"precision", precision}, {"isa", isa}},
                            "flop_rate");
 }
@@ -217,4 +217,4 @@ TEST(Node, AFailureOfADeviceFollowsIt) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::judge

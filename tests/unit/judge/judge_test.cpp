@@ -12,7 +12,7 @@
 #include <map>
 #include <optional>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 using test::CollectionMaker;
@@ -362,7 +362,8 @@ TEST(Judge, AFileThatCannotBeReadTakesThePassAway) {
     };
     EXPECT_EQ(with(false), Outcome::inconclusive);
     EXPECT_EQ(with(true), Outcome::pass);
-    EXPECT_EQ(judge(Collection{}, limits(), {.now = 1.77e9})->outcome, Outcome::inconclusive);
+    EXPECT_EQ(judge(store::Collection{}, limits(), {.now = 1.77e9})->outcome,
+              Outcome::inconclusive);
 }
 
 TEST(Judge, CampaignsAreJudgedApart) {
@@ -421,4 +422,4 @@ TEST(Judge, RefusesWhatNamesNothing) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::judge

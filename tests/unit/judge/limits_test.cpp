@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 using namespace testing;
@@ -155,7 +155,7 @@ TEST(Limits, HaveTitlesInBothLanguages) {
     EXPECT_EQ(title_of(limit), "Memory");
     const auto spec = test::must(read_limits(layout().share / "limits" / "spec.json"));
     for (const auto& one : spec.limits) EXPECT_NE(one.title.empty(), !one.title_zh.empty());
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_EQ(title_of(limit), "内存");
     limit.title_zh.clear();
     EXPECT_EQ(title_of(limit), "Memory");
@@ -173,4 +173,4 @@ TEST(Limits, AreForAFormFactorByTheDataSheet) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::judge

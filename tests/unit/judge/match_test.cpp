@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 record::Machine machine() {
@@ -220,7 +220,7 @@ TEST(Evidence, NeighboursAreOnTheHostAndItsNetwork) {
 }
 
 TEST(Evidence, NoiseIsThatOfTheLimit) {
-    const Observation seen{.between_replicas = 0.03, .degrees = 5};
+    const store::Observation seen{.between_replicas = 0.03, .degrees = 5};
     const Item item{.seen = {{.observation = &seen}}};
     EXPECT_DOUBLE_EQ(noise_of({}, item, false).fail.replica.variance, 0.0009);
     EXPECT_EQ(noise_of({}, item, false).fail.replica.degrees, 5);
@@ -230,7 +230,7 @@ TEST(Evidence, NoiseIsThatOfTheLimit) {
     const Limit of_replicas{.spread = Components{.replica = 0.01}};
     EXPECT_DOUBLE_EQ(noise_of(of_replicas, item, false).fail.replica.variance, 0.0001);
     EXPECT_EQ(noise_of(of_replicas, item, false).fail.run.degrees,
-              stats::AcceptanceNoise{}.run.degrees);
+              decide::AcceptanceNoise{}.run.degrees);
     // Days alone, or runs alone, are enough for a variance between runs.
     EXPECT_DOUBLE_EQ(noise_of({.spread = Components{.replica = 0.01, .day = 0.2}}, item, false)
                          .fail.run.variance,
@@ -245,14 +245,14 @@ TEST(Evidence, NoiseIsThatOfTheLimit) {
 }
 
 TEST(Evidence, NoiseOfReplicasNeedsDegrees) {
-    const Observation unsure{.between_replicas = 0.03};
+    const store::Observation unsure{.between_replicas = 0.03};
     const Item item{.seen = {{.observation = &unsure}}};
     EXPECT_EQ(noise_of({}, item, false).fail.replica.degrees,
-              stats::AcceptanceNoise{}.replica.degrees);
-    const Observation without{.degrees = 5};
+              decide::AcceptanceNoise{}.replica.degrees);
+    const store::Observation without{.degrees = 5};
     const Item other{.seen = {{.observation = &without}}};
     EXPECT_EQ(noise_of({}, other, false).fail.replica.degrees,
-              stats::AcceptanceNoise{}.replica.degrees);
+              decide::AcceptanceNoise{}.replica.degrees);
 }
 
 TEST(Evidence, CasesDifferInTheseParameters) {
@@ -272,4 +272,4 @@ TEST(Evidence, CasesDifferInTheseParameters) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::judge

@@ -19,7 +19,7 @@ public:
     }
 
     /// Five replicas within 0.4% of the value.
-    report::Observation& add(const report::Series& series, double value) {
+    store::Observation& add(const store::Series& series, double value) {
         std::vector<double> replicas;
         for (int k = -2; k <= 2; ++k) replicas.push_back(value * (1 + (0.002 * k)));
         auto& seen = maker_.observe(run_, series, replicas);
@@ -32,7 +32,7 @@ public:
         seen.verified = true;
         return seen;
     }
-    report::Observation& fail(const report::Series& series, record::Status status) {
+    store::Observation& fail(const store::Series& series, record::Status status) {
         return maker_.fail(run_, series, status, "made up");
     }
     /// From here on a later run, two hours after the one before.
@@ -46,18 +46,17 @@ public:
         auto& all = maker_.collection();
         return all.machines[all.runs[run_].machine];
     }
-    report::RunInfo& run() { return maker_.collection().runs[run_]; }
+    store::RunInfo& run() { return maker_.collection().runs[run_]; }
 
-    report::Judgement judged(report::Limits limits,
-                             report::PartChoice part = report::PartChoice::all) {
-        return judge(maker_.collection(), std::move(limits),
-                     {.part = part, .now = day_of_judgement})
+    judge::Judgement judged(judge::Limits limits, judge::PartChoice part = judge::PartChoice::all) {
+        return judge::judge(maker_.collection(), std::move(limits),
+                            {.part = part, .now = day_of_judgement})
             .value();
     }
     /// By one limit, with a source.
-    report::Judgement judged(report::Limit limit) {
+    judge::Judgement judged(judge::Limit limit) {
         limit.source = "made up";
-        return judged(report::Limits{.limits = {std::move(limit)}});
+        return judged(judge::Limits{.limits = {std::move(limit)}});
     }
 
 private:
@@ -66,28 +65,28 @@ private:
 };
 
 /// The same series on a device.
-inline report::Series on_device(report::Series series, int index,
-                                const std::string& library = "cuda") {
+inline store::Series on_device(store::Series series, int index,
+                               const std::string& library = "cuda") {
     series.place = record::words_of({.kind = "cuda", .index = index});
     series.library = library;
     return series;
 }
 
-inline report::Limit of_memory() {
+inline judge::Limit of_memory() {
     return {.id = "triad",
             .cases = {{"benchmark", "memory.stream"}},
             .unit = "B/s",
             .at_least = 100e9,
             .source = "made up"};
 }
-inline report::Limit of_products(double at_least = 1e12) {
+inline judge::Limit of_products(double at_least = 1e12) {
     return {.id = "gemm",
             .cases = {{"benchmark", "gemm.square"}, {"place", "cuda*"}},
             .unit = "FLOP/s",
             .at_least = at_least,
             .source = "made up"};
 }
-inline const report::Check& check_of(const report::Judgement& all, const std::string& id) {
+inline const judge::Check& check_of(const judge::Judgement& all, const std::string& id) {
     for (const auto& check : all.nodes.at(0).checks)
         if (check.id == id) return check;
     throw std::out_of_range{id};

@@ -12,7 +12,7 @@
 
 #include <optional>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 using namespace testing;
@@ -21,8 +21,8 @@ using test::check_of;
 using test::flip_in;
 using test::made_soak;
 
-datasheet::Hardware sheets() {
-    datasheet::Hardware all;
+reference::Hardware sheets() {
+    reference::Hardware all;
     all.entries.resize(2);
     auto& board = all.entries[0];
     board.id = "made-sxm";
@@ -305,4 +305,4 @@ TEST(PartFindings, OfTooFewVisitsNoSpeedIsSaid) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::judge

@@ -18,20 +18,20 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::launch {
 namespace {
 
 using namespace testing;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-using harness::made::TemporaryFolder;
+using made::TemporaryFolder;
 
 // --- placement ------------------------------------------------------------------------------------
 
 struct Place : ::testing::Test {
-    Manifest manifest{.module = "host"};
-    Benchmark benchmark{.id = "memory.stream"};
-    PlannedCase planned{.module = &manifest, .benchmark = &benchmark};
+    plan::Manifest manifest{.module = "host"};
+    plan::Benchmark benchmark{.id = "memory.stream"};
+    plan::PlannedCase planned{.module = &manifest, .benchmark = &benchmark};
     record::Machine machine;
     ChooseCpus first_ones = [](int threads, const std::string& /*near*/) {
         std::vector<int> cpus(static_cast<std::size_t>(threads));
@@ -80,7 +80,7 @@ TEST_F(Place, ATeamHasRanksAndMayShareCpus) {
 }
 
 TEST_F(Place, ProgramsOfOthersAreToldTheHosts) {
-    const Job job{.hosts = {{"h1", 2}, {"h2", 0}}, .launcher = "mpirun"};
+    const plan::Job job{.hosts = {{"h1", 2}, {"h2", 0}}, .launcher = "mpirun"};
     EXPECT_THAT(place(planned, machine, {}, first_ones, job)->variables, IsEmpty());
     manifest.path_variable = "ASSAY_EXTERNAL_PATH";
     const auto placement = place(planned, machine, {}, first_ones, job);
@@ -94,7 +94,7 @@ TEST_F(Place, ProgramsOfOthersAreToldTheHosts) {
 
 TEST_F(Place, ValuesThatStandForVariablesBeatATuning) {
     benchmark.parameters = {{.name = "transport",
-                             .kind = ParameterKind::name,
+                             .kind = plan::ParameterKind::name,
                              .names = {"default", "tcp"},
                              .variables = {{"tcp", "BTL", "self,tcp"}, {"tcp", "PML", "ob1"}}}};
     const record::NamedList tuning{{"BTL", std::string{"vader"}}};
@@ -172,9 +172,9 @@ TEST(Launcher, AnUnknownLauncherSkipsTheCase) {
 }
 
 TEST(Launcher, FindsProgramsOnThePathOnly) {
-    EXPECT_EQ(find_program("sh", "/nonexistent:/bin"), "/bin/sh");
-    EXPECT_TRUE(find_program("sh", "").empty());
-    EXPECT_TRUE(find_program("passwd", "/etc").empty()) << "cannot be executed";
+    EXPECT_EQ(process::find_program("sh", "/nonexistent:/bin"), "/bin/sh");
+    EXPECT_TRUE(process::find_program("sh", "").empty());
+    EXPECT_TRUE(process::find_program("passwd", "/etc").empty()) << "cannot be executed";
 }
 
 // --- what stands around a worker ---------------------------------------------------------------------
@@ -212,7 +212,7 @@ TEST(ExecutionContext, ACommandIsFoundOnPathAndSplitWithoutAShell) {
 
 // --- teams -------------------------------------------------------------------------------------------
 
-std::vector<int> shares(const std::vector<Host>& hosts, const record::Value& ranks) {
+std::vector<int> shares(const std::vector<plan::Host>& hosts, const record::Value& ranks) {
     record::Machine machine;
     machine.usable_cores = 4;
     machine.sockets = 2;
@@ -223,7 +223,7 @@ std::vector<int> shares(const std::vector<Host>& hosts, const record::Value& ran
 }
 
 TEST(Hosts, ShareRanksOut) {
-    const std::vector<Host> hosts{{"h1", 2}, {"h2", 0}, {"h3", 1}};
+    const std::vector<plan::Host> hosts{{"h1", 2}, {"h2", 0}, {"h3", 1}};
     EXPECT_THAT(shares(hosts, std::string{"all"}), ElementsAre(2, 4, 1))
         << "h2 is like this machine";
     EXPECT_THAT(shares(hosts, std::string{"per_socket"}), ElementsAre(2, 2, 1));
@@ -240,7 +240,7 @@ TEST(Hosts, KnowTheRanksOnThem) {
     EXPECT_EQ(rank_words(hosts, 1), "rank 1 on node0");
     EXPECT_EQ(rank_words(hosts, 2), "rank 2 on node1");
     EXPECT_EQ(rank_words(hosts, 3), "rank 3");
-    const auto place = valid(place_of({2, 3}, 4));
+    const auto place = valid(process::place_of({2, 3}, 4));
     EXPECT_EQ(place->host, 1U);
     EXPECT_EQ(place->local_rank, 2);
 }
@@ -259,7 +259,7 @@ TEST(Slurm, CountsAreRepeated) {
 }
 
 TEST(Launchers, GoToHosts) {
-    const harness::made::TemporaryFolder folder;
+    const made::TemporaryFolder folder;
     LaunchRequest request{.program = "/opt/assay",
                           .placement = {.launcher = "mpirun",
                                         .ranks = 3,
@@ -284,7 +284,7 @@ TEST(Launchers, GoToHosts) {
     ASSERT_TRUE(command) << command.error().message;
     EXPECT_THAT(command->arguments, AllOf(Contains("--ntasks=3"), Contains("--nodes=2"),
                                           Contains("--distribution=arbitrary")));
-    const char* file = find_variable(command->environment, "SLURM_HOSTFILE");
+    const char* file = process::find_variable(command->environment, "SLURM_HOSTFILE");
     ASSERT_NE(file, nullptr);
     EXPECT_EQ(read_whole(file, 1000).value(), "h1\nh1\nh2\n");
 }
@@ -344,7 +344,7 @@ TEST(Points, ComeInTheirOrderAndOnce) {
     Waiting waiting{.id = 7, .watch = watch, .limit_seconds = 1};
     const auto see = [&](std::uint64_t id, const char* point) {
         waiting.deadline = {};
-        waiting.see(message::Reached{.id = id, .point = point});
+        waiting.see(process::message::Reached{.id = id, .point = point});
         return waiting.deadline > std::chrono::steady_clock::now() + 1h; // it has no limit
     };
     EXPECT_FALSE(see(7, "measured"));
@@ -361,4 +361,4 @@ TEST(Points, ComeInTheirOrderAndOnce) {
 }
 
 } // namespace
-} // namespace assay::harness
+} // namespace assay::launch

@@ -20,7 +20,7 @@
 #include <random>
 #include <sstream>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,8 +29,8 @@ using namespace testing;
 const fs::path corpus{ASSAY_LIMITS};
 const double today = *seconds_of("2026-11-23");
 
-const datasheet::Hardware& hardware() {
-    static const auto read = datasheet::read_hardware().value();
+const reference::Hardware& hardware() {
+    static const auto read = reference::read_hardware().value();
     return read;
 }
 
@@ -41,7 +41,7 @@ std::string content(const fs::path& path) {
 }
 
 std::vector<document::LintRow> lint_text(const std::string& text,
-                                         const Collection* runs = nullptr) {
+                                         const store::Collection* runs = nullptr) {
     auto read = parse_limits(text, "x.json");
     if (!read) return lint_unreadable("x.json", text, read.error().message);
     return lint({{.file = "x.json", .limits = std::move(*read)}},
@@ -109,7 +109,7 @@ TEST(Lint, SaysWhatIsWrongAndWhatWouldBeRightInBothLanguages) {
                 AllOf(HasSubstr("769 GFLOP/s"), HasSubstr("1000"),
                       HasSubstr("NVIDIA H100 SXM5 80GB"), HasSubstr("989 TFLOP/s")));
     EXPECT_EQ(english[0].instead, "Probably 769 TFLOP/s.");
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_THAT(lint_text(text)[0].what, HasSubstr("峰值"));
 }
 
@@ -301,11 +301,11 @@ public:
             observe(made, test::latency(1 << 30), wait * noise(0.003), 0.01);
         }
     }
-    Collection& collection() { return maker_.collection(); }
+    store::Collection& collection() { return maker_.collection(); }
 
 private:
     double noise(double deviation) { return std::exp(deviation * law_(random_)); }
-    void observe(std::uint32_t run, const Series& series, double level, double deviation) {
+    void observe(std::uint32_t run, const store::Series& series, double level, double deviation) {
         std::vector<double> replicas(5);
         for (double& value : replicas) value = level * noise(deviation);
         auto& seen = maker_.observe(run, series, replicas);
@@ -317,7 +317,7 @@ private:
     test::CollectionMaker maker_;
 };
 
-DeriveOptions options() {
+fleet::DeriveOptions options() {
     return {.name = "fleet", .author = "operations", .valid_days = 180, .now = now};
 }
 
@@ -390,4 +390,4 @@ TEST(Derive, SaysWhichNodesAreMissing) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::judge

@@ -112,14 +112,14 @@ TEST(AmdDevices, TheirTableSaysEnergyAndWhyClocksAreLow) {
     AmdTable mi200{120, 3};
     mi200.put<std::uint64_t>(24, 65536 * 5).put<std::uint16_t>(74, 16).put<std::uint16_t>(76, 160);
     mi200.put<std::uint64_t>(112, 1U | std::uint64_t{1} << 36U);
-    const auto now = driver::read_amd_metrics(mi200.bytes());
+    const auto now = machine::read_amd_metrics(mi200.bytes());
     EXPECT_EQ(now.energy_joules, 5);
     EXPECT_EQ(now.pcie_width, 16);
     EXPECT_EQ(now.pcie_generation, 4);
     EXPECT_THAT(now.throttles.value(), ElementsAre("power_cap", "thermal"));
     EXPECT_FALSE(now.looks);
     mi200.put<std::uint64_t>(112, 0);
-    EXPECT_THAT(driver::read_amd_metrics(mi200.bytes()).throttles.value(), IsEmpty());
+    EXPECT_THAT(machine::read_amd_metrics(mi200.bytes()).throttles.value(), IsEmpty());
 
     for (const auto& [revision, size, energy, looks, pcie] :
          {std::tuple{6, 1664, 16U, 32U, 60U}, std::tuple{7, 2208, 24U, 40U, 68U},
@@ -128,7 +128,7 @@ TEST(AmdDevices, TheirTableSaysEnergyAndWhyClocksAreLow) {
         mi300.put<std::uint64_t>(energy, 65536).put<std::uint16_t>(pcie + 2, 320);
         for (std::uint32_t i = 0; i < 6; ++i)
             mi300.put<std::uint32_t>(looks + 4 * i, i == 0 ? 1000 : 10 * i);
-        const auto later = driver::read_amd_metrics(mi300.bytes());
+        const auto later = machine::read_amd_metrics(mi300.bytes());
         EXPECT_EQ(later.energy_joules, 1) << revision;
         EXPECT_EQ(later.pcie_generation, 5);
         EXPECT_FALSE(later.pcie_width) << "all bits are set: not known";
@@ -145,7 +145,7 @@ TEST(AmdDevices, ATableOfAnotherLayoutSaysNothing) {
     for (const auto& bytes :
          {std::string{}, std::string{"x"}, known.bytes().substr(0, 119), AmdTable{120, 4}.bytes(),
           AmdTable{104, 3}.bytes(), AmdTable{328, 5}.bytes()}) {
-        const auto now = driver::read_amd_metrics(bytes);
+        const auto now = machine::read_amd_metrics(bytes);
         EXPECT_FALSE(now.energy_joules || now.pcie_width || now.throttles || now.looks);
     }
 }

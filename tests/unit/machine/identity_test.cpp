@@ -14,10 +14,10 @@
 namespace assay::machine {
 namespace {
 
-record::Machine machine_of(const Scratch& scratch, Shape shape = {}) {
-    return inspect(Sources{.files = scratch.files(), .shape = std::move(shape)});
+record::Machine machine_of(const Scratch& scratch, machine::Shape shape = {}) {
+    return inspect(machine::Sources{.files = scratch.files(), .shape = std::move(shape)});
 }
-std::string id_of(const Scratch& scratch, Shape shape = {}) {
+std::string id_of(const Scratch& scratch, machine::Shape shape = {}) {
     return machine_of(scratch, std::move(shape)).id;
 }
 
@@ -36,7 +36,7 @@ TEST(Identity, ComesAndGoesNotWithTheWeather) {
     scratch.write("/sys/fs/cgroup/cpu.max", "100000 100000\n");
     scratch.write("/.dockerenv", "");
     std::filesystem::remove_all(scratch.root() / "sys/bus/pci");
-    EXPECT_EQ(id_of(scratch, described_shape("core:1 pu:1")), id);
+    EXPECT_EQ(id_of(scratch, machine::described_shape("core:1 pu:1")), id);
 }
 
 TEST(Identity, TellsMachinesApart) {
@@ -154,7 +154,7 @@ TEST(Identity, OnlyProvidersHaveInstances) {
 
 record::Machine with_device(const Scratch& scratch, const std::string& uuid) {
     const test::FakeNvml nvml{"- count 1\n0 name NVIDIA H200\n0 bus 27\n0 uuid " + uuid + "\n"};
-    return inspect(Sources{.files = scratch.files(), .nvml = nvml.library()});
+    return inspect(machine::Sources{.files = scratch.files(), .nvml = nvml.library()});
 }
 
 TEST(Identity, AnotherDeviceIsSeenAndTheMachineStays) {
@@ -175,7 +175,8 @@ TEST(Identity, AnotherDeviceIsSeenAndTheMachineStays) {
 record::Machine container(const std::string& uuid, const std::string& node = "") {
     const Scratch scratch; // no machine-id, no firmware
     const test::FakeNvml nvml{"- count 1\n0 name NVIDIA H100\n0 bus 6\n0 uuid " + uuid + "\n"};
-    return inspect(Sources{.files = scratch.files(), .nvml = nvml.library(), .node = node});
+    return inspect(
+        machine::Sources{.files = scratch.files(), .nvml = nvml.library(), .node = node});
 }
 
 TEST(Identity, ContainersWithOtherDevicesDiffer) {
@@ -205,7 +206,7 @@ TEST(Identity, ANameStaysWithANodeWhoseDeviceIsReplaced) {
 TEST(Identity, ANameIsNoStrongFact) {
     const Scratch scratch{tree_path("bare-metal")};
     const auto without = machine_of(scratch);
-    const auto with = inspect(Sources{.files = scratch.files(), .node = "n1"});
+    const auto with = inspect(machine::Sources{.files = scratch.files(), .node = "n1"});
     EXPECT_EQ(with.id, without.id);
     EXPECT_EQ(with.identity.by, "product_uuid");
     EXPECT_EQ(with.identity.node, "n1");
@@ -213,15 +214,15 @@ TEST(Identity, ANameIsNoStrongFact) {
 
 TEST(Identity, NodeNamesAreThoseOfSchedulers) {
     for (const char* const name : {"n1", "gpu-07.cluster", "rack_3:n4"})
-        EXPECT_TRUE(is_node_name(name));
+        EXPECT_TRUE(machine::is_node_name(name));
     for (const auto& name : {std::string{}, std::string{"n 1"}, std::string{"../n1"},
                              std::string{"n\x1b[31m"}, std::string(254, 'n')})
-        EXPECT_FALSE(is_node_name(name)) << name;
+        EXPECT_FALSE(machine::is_node_name(name)) << name;
 }
 
 // --- serial numbers -------------------------------------------------------------------------------
 
-record::Machine with_serials(const SerialOptions& options) {
+record::Machine with_serials(const machine::SerialOptions& options) {
     const Scratch scratch{tree_path("bare-metal")};
     scratch.write_lines("/sys/class/", {{"net/eth0/type", "1"},
                                         {"net/eth0/address", "04:3F:72:aa:bb:01"},
@@ -231,7 +232,8 @@ record::Machine with_serials(const SerialOptions& options) {
                                         {"nvme/nvme0/serial", "S64ANS0T  "}});
     const test::FakeNvml nvml{"- count 1\n0 bus 27\n0 uuid GPU-5c89a2b4\n0 serial 1650522001\n"
                               "0 vbios 96.00.74.00.01\n0 inforom G520.0200.00.05\n"};
-    return inspect(Sources{.files = scratch.files(), .nvml = nvml.library(), .serials = options});
+    return inspect(
+        machine::Sources{.files = scratch.files(), .nvml = nvml.library(), .serials = options});
 }
 
 TEST(Serials, AreInTheRecordOnRequest) {
@@ -270,7 +272,7 @@ TEST(Serials, WithAKeyHashesAreEqualForEqualParts) {
 /// Nothing that names one owner, one piece of hardware or one rented machine is in the record.
 TEST(Identity, NothingPersonalIsRecorded) {
     for (const char* const name : {"aws-c7a", "bare-metal", "azure-hb", "gcp-a2"}) {
-        const auto m = inspect(Sources{.files = tree(name)});
+        const auto m = inspect(machine::Sources{.files = tree(name)});
         const auto all = json::to_text(record::to_json(m));
         for (const char* const secret :
              {"ec2b7ad8f5a94f3f", "i-04751aa1358a0a964", "ec2a24ed", "S1234567X", "ZM19AS0001",

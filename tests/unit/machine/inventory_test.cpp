@@ -25,11 +25,11 @@ using namespace testing;
 record::Machine inspect_tree(std::string_view name, const std::string& synthetic,
                              std::string_view architecture = "x86_64",
                              std::string_view hypervisor = "") {
-    return inspect(Sources{.files = tree(name),
-                           .shape = described_shape(synthetic),
-                           .architecture = std::string{architecture},
-                           .hypervisor = std::string{hypervisor},
-                           .core_clock_hz = 3.7e9});
+    return inspect(machine::Sources{.files = tree(name),
+                                    .shape = machine::described_shape(synthetic),
+                                    .architecture = std::string{architecture},
+                                    .hypervisor = std::string{hypervisor},
+                                    .core_clock_hz = 3.7e9});
 }
 
 TEST(Inventory, AmazonInstance) {
@@ -78,7 +78,9 @@ void add_registers(const Scratch& scratch, std::initializer_list<const char*> co
 TEST(Inventory, ChipsWithCoresOfOneNameAreToldApart) {
     const Scratch scratch;
     add_registers(scratch, {"0x00000000410fd4f0\n"});
-    const auto model = [&] { return inspect(Sources{.files = scratch.files()}).cpu_model; };
+    const auto model = [&] {
+        return inspect(machine::Sources{.files = scratch.files()}).cpu_model;
+    };
     EXPECT_EQ(model(), "Arm Neoverse V2") << "whose is not known";
     const std::string firmware = "/sys/class/dmi/id/";
     scratch.write(firmware + "sys_vendor", "Amazon EC2\n");
@@ -138,8 +140,8 @@ TEST(Inventory, BareMetalWithTwoSocketsAndEightAccelerators) {
                 Contains(AllOf(Field(&record::PciDevice::kind, "accelerator"),
                                Field(&record::PciDevice::name, "NVIDIA GH100 [H100 SXM5 80GB]")))
                     .Times(8));
-    EXPECT_EQ(fact(m, "cache.last_level"), 2.0 * 110100480);
-    EXPECT_EQ(fact(m, "cache.l2"), 2097152);
+    EXPECT_EQ(machine::fact(m, "cache.last_level"), 2.0 * 110100480);
+    EXPECT_EQ(machine::fact(m, "cache.l2"), 2097152);
 }
 
 TEST(Inventory, AQuotaAllowsWholeCpus) {
@@ -149,7 +151,7 @@ TEST(Inventory, AQuotaAllowsWholeCpus) {
     EXPECT_EQ(m.usable_cores, 1);
     EXPECT_EQ(m.usable_threads, 1);
     EXPECT_EQ(m.container, "docker");
-    EXPECT_EQ(fact(m, "memory.total"), 4.0 * (1U << 30U));
+    EXPECT_EQ(machine::fact(m, "memory.total"), 4.0 * (1U << 30U));
     m = inspect_tree("cgroup2-nested", "core:4 pu:2"); // 8 CPUs' worth, for 4 cores
     EXPECT_EQ(m.usable_cores, 4);
     EXPECT_EQ(m.usable_threads, 8);
@@ -167,14 +169,14 @@ TEST(Inventory, GarbageIsSurvivedAndStaysPrintable) {
 }
 
 TEST(Inventory, NothingAtAll) {
-    const auto m = inspect(Sources{.files = Files{"/no/such/place"}});
+    const auto m = inspect(machine::Sources{.files = machine::Files{"/no/such/place"}});
     EXPECT_EQ(m.provider, "unknown");
     EXPECT_EQ(m.instance, "unknown");
     EXPECT_EQ(m.virtualization, "");
     EXPECT_THAT(m.id, SizeIs(16));
     for (const char* const name : {"cores", "cache.last_level", "no such fact"})
-        EXPECT_TRUE(std::isnan(fact(m, name))) << name;
-    EXPECT_EQ(fact_text(m, "no such fact"), "");
+        EXPECT_TRUE(std::isnan(machine::fact(m, name))) << name;
+    EXPECT_EQ(machine::fact_text(m, "no such fact"), "");
 }
 
 TEST(Inventory, EveryFileOfATreeMayBeAFolder) {
@@ -186,7 +188,7 @@ TEST(Inventory, EveryFileOfATreeMayBeAFolder) {
         std::filesystem::remove(file);
         std::filesystem::create_directory(file);
     }
-    EXPECT_EQ(inspect(Sources{.files = scratch.files()}).provider, "unknown");
+    EXPECT_EQ(inspect(machine::Sources{.files = scratch.files()}).provider, "unknown");
 }
 
 TEST(Cpu, AGiganticCpuinfoIsReadInPart) {
@@ -254,15 +256,15 @@ TEST(Pci, IdsThatAreNoIdsAreLeftOut) {
 }
 
 TEST(Facts, ThisMachine) {
-    const auto m = inspect(Options{.core_clock = false});
-    EXPECT_GE(fact(m, "cores"), 1);
-    EXPECT_GE(fact(m, "threads"), fact(m, "cores"));
-    EXPECT_GE(fact(m, "memory.total"), fact(m, "memory.available"));
-    EXPECT_GT(fact(m, "memory.available"), 1 << 20);
-    EXPECT_TRUE(std::isnan(fact(m, "core_clock_hz")));
+    const auto m = inspect(machine::Options{.core_clock = false});
+    EXPECT_GE(machine::fact(m, "cores"), 1);
+    EXPECT_GE(machine::fact(m, "threads"), machine::fact(m, "cores"));
+    EXPECT_GE(machine::fact(m, "memory.total"), machine::fact(m, "memory.available"));
+    EXPECT_GT(machine::fact(m, "memory.available"), 1 << 20);
+    EXPECT_TRUE(std::isnan(machine::fact(m, "core_clock_hz")));
     EXPECT_EQ(m.hostname, "");
     EXPECT_THAT(m.software, Contains(Field(&record::Named::name, "compiler")));
-    EXPECT_EQ(inspect(Options{.core_clock = false}).id, m.id);
+    EXPECT_EQ(inspect(machine::Options{.core_clock = false}).id, m.id);
 }
 
 TEST(Facts, UnlikeCoresGiveTheSmallestCache) {
@@ -272,15 +274,15 @@ TEST(Facts, UnlikeCoresGiveTheSmallestCache) {
                 {.level = 1, .type = "data", .bytes = 32768, .count = 2},
                 {.level = 3, .type = "unified", .bytes = 100, .count = 2},
                 {.level = 3, .type = "unified", .bytes = 300, .count = 1}};
-    EXPECT_EQ(fact(m, "cache.l1d"), 32768);
-    EXPECT_TRUE(std::isnan(fact(m, "cache.l2")));
-    EXPECT_EQ(fact(m, "cache.last_level"), 500);
+    EXPECT_EQ(machine::fact(m, "cache.l1d"), 32768);
+    EXPECT_TRUE(std::isnan(machine::fact(m, "cache.l2")));
+    EXPECT_EQ(machine::fact(m, "cache.last_level"), 500);
 }
 
 // --- guests and clouds -------------------------------------------------------------------------------
 
 TEST(Virtualization, BySignature) {
-    const Files nothing{"/no/such/place"};
+    const machine::Files nothing{"/no/such/place"};
     EXPECT_EQ(virtualization(nothing, {}, "KVMKVMKVM", true), "kvm");
     EXPECT_EQ(virtualization(nothing, {}, "Microsoft Hv", true), "hyperv");
     EXPECT_EQ(virtualization(nothing, {}, "XenVMMXenVMM", true), "xen");
@@ -291,7 +293,7 @@ TEST(Virtualization, BySignature) {
 }
 
 TEST(Virtualization, ByFirmwareWhereTheProcessorSaysNothing) {
-    const Files nothing{"/no/such/place"};
+    const machine::Files nothing{"/no/such/place"};
     const auto says = [&](std::string vendor, std::string product) {
         return virtualization(nothing, {.vendor = std::move(vendor), .product = std::move(product)},
                               "", std::nullopt);
@@ -333,8 +335,8 @@ TEST(Container, EachLeavesItsTrace) {
 }
 
 TEST(Cloud, ByFirmware) {
-    const Files nothing{"/no/such/place"};
-    const auto provider = [&](const Firmware& firmware) {
+    const machine::Files nothing{"/no/such/place"};
+    const auto provider = [&](const machine::Firmware& firmware) {
         return read_cloud(nothing, firmware).provider;
     };
     EXPECT_EQ(provider({.vendor = "Xen", .product = "HVM domU", .bios = "Xen 4.11.amazon"}), "aws");
@@ -350,8 +352,8 @@ TEST(Cloud, ByFirmware) {
 }
 
 TEST(Cloud, OldAmazonMachinesDoNotNameTheirType) {
-    const Cloud cloud =
-        read_cloud(Files{"/x"}, {.vendor = "Xen", .product = "HVM domU", .bios = "Xen 4.2.amazon"});
+    const machine::Cloud cloud = read_cloud(
+        machine::Files{"/x"}, {.vendor = "Xen", .product = "HVM domU", .bios = "Xen 4.2.amazon"});
     EXPECT_EQ(cloud.instance, "HVM domU");
 }
 
@@ -375,7 +377,7 @@ TEST(Cloud, CloudInitFillsTheGaps) {
 // --- files of the kernel -----------------------------------------------------------------------------
 
 TEST(Files, MissingIsEmpty) {
-    const Files files{"/no/such/place"};
+    const machine::Files files{"/no/such/place"};
     EXPECT_FALSE(files.exists("/proc"));
     EXPECT_EQ(files.text("/proc/cpuinfo"), "");
     EXPECT_EQ(files.line("/proc/cpuinfo"), "");
@@ -387,7 +389,7 @@ TEST(Files, MissingIsEmpty) {
 TEST(Files, ReadsNoMoreThanTheLimit) {
     const Scratch scratch;
     scratch.write("/big", std::string(1'000'000, 'x'));
-    EXPECT_EQ(scratch.files().text("/big").size(), Files::text_limit);
+    EXPECT_EQ(scratch.files().text("/big").size(), machine::Files::text_limit);
     EXPECT_EQ(scratch.files().text("/big", 10), "xxxxxxxxxx");
     EXPECT_EQ(scratch.files().line("/big").size(), 200U);
 }

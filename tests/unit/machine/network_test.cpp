@@ -33,10 +33,10 @@ void add_port(const Scratch& scratch, const std::string& device, std::string_vie
     scratch.write(port + "rate", rate);
 }
 
-NetworkRate rate(const Scratch& scratch, std::string_view device) {
+machine::NetworkRate rate(const Scratch& scratch, std::string_view device) {
     const auto found = network_rate(scratch.files(), device);
     EXPECT_TRUE(found) << device;
-    return found.value_or(NetworkRate{});
+    return found.value_or(machine::NetworkRate{});
 }
 
 TEST(Network, WhatAVirtualDeviceSaysIsNoRate) {
@@ -108,11 +108,11 @@ void add_member(const Scratch& scratch, const std::string& name, std::string_vie
 }
 /// Gbit/s of one stream and of several; 0: not known.
 std::pair<double, double> gigabits(const Scratch& scratch) {
-    const auto of = [&](Streams streams) {
+    const auto of = [&](machine::Streams streams) {
         const auto found = network_rate(scratch.files(), "bond0", streams);
         return found ? found->bytes_per_second.value_or(0) * 8 / 1e9 : -1;
     };
-    return {of(Streams::one), of(Streams::several)};
+    return {of(machine::Streams::one), of(machine::Streams::several)};
 }
 using Pair = std::pair<double, double>;
 

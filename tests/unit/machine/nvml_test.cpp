@@ -21,8 +21,8 @@ namespace assay::machine {
 namespace {
 
 using namespace std::chrono_literals;
-using driver::Nvml;
-using driver::NvmlDevice;
+using machine::Nvml;
+using machine::NvmlDevice;
 using test::FakeNvml;
 using test::h200s;
 using namespace testing;
@@ -32,8 +32,8 @@ std::vector<record::PciDevice> plugged_in(std::size_t count) {
     return {count, {.vendor_id = "10de", .kind = "accelerator"}};
 }
 
-DeviceInventory inventory(const FakeNvml& nvml) {
-    return read_devices(Files{"/no/such/place"}, {}, nvml.library());
+machine::DeviceInventory inventory(const FakeNvml& nvml) {
+    return read_devices(machine::Files{"/no/such/place"}, {}, nvml.library());
 }
 
 NvmlDevice opened(const FakeNvml& nvml, const std::string& name = "GPU-0") {
@@ -45,10 +45,11 @@ NvmlDevice opened(const FakeNvml& nvml, const std::string& name = "GPU-0") {
 }
 
 TEST(Nvml, AMachineWithoutTheLibraryHasNoDevices) {
-    const auto none = read_devices(Files{}, {}, "libassay-no-such-library.so.1");
+    const auto none = read_devices(machine::Files{}, {}, "libassay-no-such-library.so.1");
     EXPECT_THAT(none.devices, IsEmpty());
     EXPECT_THAT(none.problems, IsEmpty());
-    const auto plugged = read_devices(Files{}, plugged_in(2), "libassay-no-such-library.so.1");
+    const auto plugged =
+        read_devices(machine::Files{}, plugged_in(2), "libassay-no-such-library.so.1");
     ASSERT_THAT(plugged.problems, SizeIs(1));
     EXPECT_THAT(plugged.problems[0],
                 AllOf(HasSubstr("2 NVIDIA devices cannot be used"),
@@ -58,7 +59,7 @@ TEST(Nvml, AMachineWithoutTheLibraryHasNoDevices) {
 TEST(Nvml, WhyTheLibraryDoesNotStart) {
     const auto why = [](const char* lines) {
         const FakeNvml nvml{lines};
-        const auto found = read_devices(Files{}, plugged_in(1), nvml.library());
+        const auto found = read_devices(machine::Files{}, plugged_in(1), nvml.library());
         EXPECT_THAT(found.devices, IsEmpty());
         return found.problems.empty() ? "" : found.problems[0];
     };
@@ -143,7 +144,7 @@ TEST(Nvml, PartsOfADeviceAreDevices) {
     EXPECT_EQ(found.devices[3].uuid, "GPU-2");
     EXPECT_EQ(found.devices[3].index, 3); // no number twice
 
-    const auto states = read_device_states(Files{"/none"}, {}, nvml.library()).devices;
+    const auto states = read_device_states(machine::Files{"/none"}, {}, nvml.library()).devices;
     ASSERT_THAT(states, SizeIs(5));
     EXPECT_EQ(states[1].device.uuid, "GPU-1");
     const auto said = complaints(states[1]);
@@ -285,7 +286,7 @@ TEST(Nvml, TextsOfTheDriverArePrintable) {
 }
 
 TEST(Nvml, MultiprocessorsFollowFromCores) {
-    using driver::multiprocessors;
+    using machine::multiprocessors;
     EXPECT_EQ(multiprocessors(6912, 8, 0), 108);   // A100
     EXPECT_EQ(multiprocessors(16896, 9, 0), 132);  // H100 SXM, H200
     EXPECT_EQ(multiprocessors(18176, 8, 9), 142);  // L40S
@@ -300,7 +301,7 @@ TEST(Nvml, MultiprocessorsFollowFromCores) {
 
 std::vector<std::string> complaints_of(const std::string& lines) {
     const FakeNvml nvml{h200s(1) + lines};
-    const auto states = read_device_states(Files{"/none"}, {}, nvml.library());
+    const auto states = read_device_states(machine::Files{"/none"}, {}, nvml.library());
     EXPECT_THAT(states.problems, IsEmpty());
     EXPECT_THAT(states.devices, SizeIs(1));
     std::vector<std::string> sentences;
@@ -341,7 +342,7 @@ TEST(DeviceState, WhatIsWrongIsSaid) {
 TEST(Patience, EndsWhereNothingAnswers) {
     std::promise<void> never;
     auto hung = never.get_future().share();
-    const auto answer = answer_within(0ms, [hung] {
+    const auto answer = machine::answer_within(0ms, [hung] {
         hung.wait();
         return 1;
     });
@@ -350,8 +351,8 @@ TEST(Patience, EndsWhereNothingAnswers) {
 }
 
 TEST(Patience, PassesOnWhatCame) {
-    EXPECT_EQ(answer_within(1min, [] { return 7; }), 7);
-    EXPECT_THROW(answer_within(1min, []() -> int { throw std::runtime_error{"no"}; }),
+    EXPECT_EQ(machine::answer_within(1min, [] { return 7; }), 7);
+    EXPECT_THROW(machine::answer_within(1min, []() -> int { throw std::runtime_error{"no"}; }),
                  std::runtime_error);
 }
 

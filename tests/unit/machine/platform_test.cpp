@@ -323,12 +323,12 @@ TEST(Platform, OnlyKernelOptionsThatMatterForSpeed) {
 }
 
 TEST(Platform, RegionAndZoneOfACloud) {
-    EXPECT_EQ(inspect(Sources{.files = tree("azure-hb")}).platform.region, "westeurope");
+    EXPECT_EQ(inspect(machine::Sources{.files = tree("azure-hb")}).platform.region, "westeurope");
     const Scratch scratch;
     scratch.write(
         "/run/cloud-init/instance-data.json",
         R"({"v1":{"cloud_name":"aws","region":"eu-central-1","availability_zone":"eu-central-1b"}})");
-    const auto found = inspect(Sources{.files = scratch.files()}).platform;
+    const auto found = inspect(machine::Sources{.files = scratch.files()}).platform;
     EXPECT_EQ(found.region, "eu-central-1");
     EXPECT_EQ(found.zone, "eu-central-1b");
 }

@@ -43,17 +43,17 @@ public:
                                   std::filesystem::copy_options::overwrite_existing);
     }
     const std::filesystem::path& root() const { return folder_.path(); }
-    Files files() const { return Files{root()}; }
+    machine::Files files() const { return machine::Files{root()}; }
 
 private:
-    harness::made::TemporaryFolder folder_;
+    made::TemporaryFolder folder_;
 };
 
 /// Machines that we do not have: what their kernels show, as folders under trees/.
 inline std::filesystem::path tree_path(std::string_view name) {
     return std::filesystem::path{ASSAY_TREES} / name;
 }
-inline Files tree(std::string_view name) { return Files{tree_path(name)}; }
+inline machine::Files tree(std::string_view name) { return machine::Files{tree_path(name)}; }
 
 /// A table of amdgpu with numbers at some places, and all bits set elsewhere.
 class AmdTable {

@@ -22,7 +22,7 @@ const std::string big =
     "pack:2 numa:2 l3:2(size=33554432) l2:4(size=1048576) l1d:1(size=32768) core:1 pu:2";
 
 TEST(Topology, CountsAMachine) {
-    const Shape shape = described_shape(big);
+    const machine::Shape shape = machine::described_shape(big);
     EXPECT_EQ(shape.sockets, 2);
     EXPECT_EQ(shape.numa_nodes, 4);
     EXPECT_EQ(shape.cores, 32);
@@ -41,7 +41,7 @@ TEST(Topology, CountsAMachine) {
 
 TEST(Topology, OnlyWhatMayBeUsedCounts) {
     // One thread of the first core, and the second core.
-    const Shape shape = described_shape(big, std::vector{1, 2, 3, -4, 1000});
+    const machine::Shape shape = machine::described_shape(big, std::vector{1, 2, 3, -4, 1000});
     EXPECT_EQ(shape.threads, 64);
     EXPECT_EQ(shape.cores, 32);
     EXPECT_THAT(shape.usable, ElementsAre(ElementsAre(1), ElementsAre(2, 3)));
@@ -49,7 +49,7 @@ TEST(Topology, OnlyWhatMayBeUsedCounts) {
 }
 
 TEST(Topology, IsSharedOutInPartsThatDoNotOverlap) {
-    const Shape shape = described_shape(big);
+    const machine::Shape shape = machine::described_shape(big);
     const auto sockets = shares_of(shape, shape.socket_cpus);
     ASSERT_THAT(sockets, SizeIs(2));
     EXPECT_THAT(sockets[1].usable, SizeIs(16));
@@ -57,7 +57,7 @@ TEST(Topology, IsSharedOutInPartsThatDoNotOverlap) {
     EXPECT_EQ(sockets[1].sockets, 1);
     EXPECT_EQ(sockets[1].numa_nodes, 2);
     EXPECT_THAT(shares_of(shape, shape.numa_cpus), SizeIs(4));
-    const Shape half = described_shape(big, std::vector{0, 1, 2, 3});
+    const machine::Shape half = machine::described_shape(big, std::vector{0, 1, 2, 3});
     EXPECT_THAT(shares_of(half, half.socket_cpus), SizeIs(1)) << "the other may not be used";
     const auto thirds = even_shares(shape, 3);
     ASSERT_THAT(thirds, SizeIs(3));
@@ -67,24 +67,24 @@ TEST(Topology, IsSharedOutInPartsThatDoNotOverlap) {
 }
 
 TEST(Topology, CanBeNarrowedToWhatIsNear) {
-    Shape shape = described_shape(big);
+    machine::Shape shape = machine::described_shape(big);
     keep_usable(shape, "16-31,60");
     EXPECT_THAT(shape.usable, SizeIs(9));
     EXPECT_THAT(shape.usable.front(), ElementsAre(16, 17));
     for (const char* nonsense : {"", "200-300", "what", "0-"}) {
-        Shape whole = described_shape(big);
+        machine::Shape whole = machine::described_shape(big);
         keep_usable(whole, nonsense);
         EXPECT_FALSE(whole.usable.empty()) << nonsense;
     }
 }
 
 TEST(Topology, NonsenseIsAnEmptyShape) {
-    EXPECT_EQ(described_shape("").threads, 0);
-    EXPECT_EQ(described_shape("no such machine").threads, 0);
+    EXPECT_EQ(machine::described_shape("").threads, 0);
+    EXPECT_EQ(machine::described_shape("no such machine").threads, 0);
 }
 
 TEST(ChooseCpus, CoresBeforeSiblings) {
-    const Shape shape = described_shape("pack:1 core:4 pu:2");
+    const machine::Shape shape = machine::described_shape("pack:1 core:4 pu:2");
     EXPECT_THAT(choose_cpus(shape, 1), ElementsAre(0));
     EXPECT_THAT(choose_cpus(shape, 4), ElementsAre(0, 2, 4, 6));
     EXPECT_THAT(choose_cpus(shape, 6), ElementsAre(0, 2, 4, 6, 1, 3));
@@ -92,21 +92,22 @@ TEST(ChooseCpus, CoresBeforeSiblings) {
 }
 
 TEST(ChooseCpus, SpreadsOverSockets) {
-    const Shape shape = described_shape(big);
+    const machine::Shape shape = machine::described_shape(big);
     EXPECT_THAT(choose_cpus(shape, 2), ElementsAre(0, 32));
     EXPECT_THAT(choose_cpus(shape, 4), ElementsAre(0, 16, 32, 48));
 }
 
 TEST(ChooseCpus, NeverMoreThanThereAre) {
-    const Shape shape = described_shape("pack:1 core:2 pu:1");
+    const machine::Shape shape = machine::described_shape("pack:1 core:2 pu:1");
     EXPECT_THAT(choose_cpus(shape, 5), ElementsAre(0, 1));
     EXPECT_THAT(choose_cpus(shape, 0), IsEmpty());
     EXPECT_THAT(choose_cpus(shape, -3), IsEmpty());
-    EXPECT_THAT(choose_cpus(Shape{}, 3), IsEmpty());
+    EXPECT_THAT(choose_cpus(machine::Shape{}, 3), IsEmpty());
 }
 
 TEST(ChooseCpus, EveryNumberOfThreadsGetsDifferentCpus) {
-    const Shape shape = described_shape(big, std::vector{1, 2, 3, 8, 9, 20, 33, 40, 63});
+    const machine::Shape shape =
+        machine::described_shape(big, std::vector{1, 2, 3, 8, 9, 20, 33, 40, 63});
     for (int threads = 1; threads <= 9; ++threads) {
         const auto cpus = choose_cpus(shape, threads);
         EXPECT_THAT(std::set(cpus.begin(), cpus.end()), SizeIs(threads));
@@ -121,12 +122,12 @@ TEST(ChooseCpus, EveryNumberOfThreadsGetsDifferentCpus) {
 TEST(Cpus, AreThoseThatThisProcessMayUse) {
     cpu_set_t before;
     ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-    const auto last = choose_cpus(1 << 20).back();
+    const auto last = machine::choose_cpus(1 << 20).back();
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(last, &one);
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    EXPECT_THAT(choose_cpus(8), ElementsAre(last));
+    EXPECT_THAT(machine::choose_cpus(8), ElementsAre(last));
     EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
@@ -137,8 +138,8 @@ TEST(CoreClock, IsAPossibleOneAndRepeats) {
     double first = 0;
     double second = 0;
     for (int i = 0; i < 5; ++i) {
-        first = std::max(first, measure_core_clock());
-        second = std::max(second, measure_core_clock());
+        first = std::max(first, machine::measure_core_clock());
+        second = std::max(second, machine::measure_core_clock());
     }
     EXPECT_GT(first, 0.3e9); // slower than any machine we would measure
     EXPECT_LT(first, 8e9);   // faster than any, or additions were merged
@@ -149,7 +150,7 @@ TEST(CoreClock, LeavesTheAffinityAsItWas) {
     cpu_set_t before;
     cpu_set_t after;
     ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-    measure_core_clock();
+    machine::measure_core_clock();
     ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
     EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
@@ -160,7 +161,7 @@ constexpr std::int64_t gib = std::int64_t{1} << 30U;
 constexpr std::int64_t mib = std::int64_t{1} << 20U;
 
 TEST(Cgroup, Version2InAContainer) {
-    const Files files = tree("cgroup2");
+    const machine::Files files = tree("cgroup2");
     EXPECT_EQ(cpu_quota(files), 1.5);
     EXPECT_EQ(read_memory(files).limit_bytes, 4 * gib);
     // 4 GiB minus 2 GiB used, of which 512 MiB can be given back.
@@ -169,7 +170,7 @@ TEST(Cgroup, Version2InAContainer) {
 }
 
 TEST(Cgroup, TheLowestLimitAboveUsCounts) {
-    const Files files = tree("cgroup2-nested");
+    const machine::Files files = tree("cgroup2-nested");
     EXPECT_EQ(cpu_quota(files), 8.0);
     // memory.high of the step is below memory.max of the job.
     EXPECT_EQ(read_memory(files).limit_bytes, 6 * gib);
@@ -178,7 +179,7 @@ TEST(Cgroup, TheLowestLimitAboveUsCounts) {
 }
 
 TEST(Cgroup, Version1WithTheGroupAsRootOfTheMount) {
-    const Files files = tree("cgroup1");
+    const machine::Files files = tree("cgroup1");
     EXPECT_EQ(cpu_quota(files), 2.5);
     EXPECT_EQ(read_memory(files).limit_bytes, 2 * gib);
     EXPECT_EQ(available_memory(files), gib + 512 * mib);
@@ -187,7 +188,7 @@ TEST(Cgroup, Version1WithTheGroupAsRootOfTheMount) {
 
 TEST(Cgroup, NoLimitIsNone) {
     for (const char* const name : {"cgroup1-unlimited", "aws-c7a"}) {
-        const Files files = tree(name);
+        const machine::Files files = tree(name);
         EXPECT_EQ(cpu_quota(files), std::nullopt) << name;
         EXPECT_EQ(read_memory(files).limit_bytes, std::nullopt) << name;
         EXPECT_TRUE(memory_limits(files).empty()) << name;

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
-Capacity capacity(const Given& given, bool training) {
-    static const auto hardware = datasheet::read_hardware().value();
-    return capacity_of(given, training, hardware).value();
+procure::Capacity capacity(const Given& given, bool training) {
+    static const auto hardware = reference::read_hardware().value();
+    return procure::capacity_of(given, training, hardware).value();
 }
 
 TEST(Capacity, OfStatesIsThatOfZero) {
@@ -72,7 +72,7 @@ TEST(Capacity, SaysWhichDevicesHoldIt) {
     const auto of = [&](const char* name) {
         for (const auto& holder : found.holders)
             if (holder.device == name) return holder;
-        return Holder{};
+        return procure::Holder{};
     };
     EXPECT_DOUBLE_EQ(of("NVIDIA H100 SXM5 80GB").share, bytes / (0.9 * 85520809984));
     EXPECT_EQ(of("NVIDIA H100 SXM5 80GB").least_devices, 3); // 182.9 GB in parts of 77.0
@@ -85,15 +85,15 @@ TEST(Capacity, SaysWhichDevicesHoldIt) {
 
 /// 182.9 GB of one copy: three H100 of 77.0 GB, so one node of eight; two A100 of 38 GB do not hold it on one of two.
 TEST(Capacity, SaysWhichInstancesHoldIt) {
-    const auto hardware = datasheet::read_hardware().value();
+    const auto hardware = reference::read_hardware().value();
     const Given given{{"parameters", 70e9}, {"layers", 80},     {"kv_heads", 8},
                       {"head_size", 128},   {"sequence", 8192}, {"batch", 16}};
     const auto nodes = [&](const Given& how, const char* name) {
-        const auto entry = datasheet::entry_named(hardware, name).value();
-        const auto found = capacity_of(how, false, hardware, {entry}).value();
+        const auto entry = reference::entry_named(hardware, name).value();
+        const auto found = procure::capacity_of(how, false, hardware, {entry}).value();
         EXPECT_TRUE(found.holders.empty());
         EXPECT_EQ(found.instances.size(), 1U) << name;
-        return found.instances.empty() ? InstanceHolder{} : found.instances.front();
+        return found.instances.empty() ? procure::InstanceHolder{} : found.instances.front();
     };
     const double copy = 140e9 + 327'680.0 * 8192 * 16;
     EXPECT_EQ(nodes(given, "p5.48xlarge").nodes, 1);
@@ -104,7 +104,7 @@ TEST(Capacity, SaysWhichInstancesHoldIt) {
     divided["tensor"] = 8;
     divided["pipeline"] = 2; // 16 devices, each of which holds its part
     EXPECT_EQ(nodes(divided, "p5.48xlarge").nodes, 2);
-    const auto all = capacity_of(given, false, hardware).value().instances;
+    const auto all = procure::capacity_of(given, false, hardware).value().instances;
     ASSERT_GT(all.size(), 100U);
     for (std::size_t i = 1; i < all.size(); ++i) {
         EXPECT_LE(all[i - 1].nodes, all[i].nodes);
@@ -112,7 +112,9 @@ TEST(Capacity, SaysWhichInstancesHoldIt) {
     }
 }
 
-TEST(Capacity, RefusesHalfADevice) { EXPECT_FALSE(capacity_of({{"tensor", 1.5}}, false, {})); }
+TEST(Capacity, RefusesHalfADevice) {
+    EXPECT_FALSE(procure::capacity_of({{"tensor", 1.5}}, false, {}));
+}
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::offers

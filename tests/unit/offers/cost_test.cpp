@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 using testing::ElementsAre;
@@ -41,7 +41,7 @@ std::string why(const Cost& cost, const char* key) { return cost.lines.find(key)
 
 /// 700 W x 8760 h x 1.5 = 9198 kWh.
 TEST(Cost, OfEnergyIsPowerTimesTimeTimesPue) {
-    const auto hardware = datasheet::read_hardware().value();
+    const auto hardware = reference::read_hardware().value();
     auto options = how({{"pue", 1.5}, {"power_price", 0.1}, {"carbon", 400}});
     options.hardware = &hardware;
     auto offer = made(Tariff::on_demand, "3");
@@ -59,7 +59,7 @@ TEST(Cost, OfEnergyIsPowerTimesTimeTimesPue) {
 
 /// 8 x 700 W where the offer names no GPU but its type does.
 TEST(Cost, OfEnergyWithoutAGpuIsThatOfTheTypesGpus) {
-    const auto hardware = datasheet::read_hardware().value();
+    const auto hardware = reference::read_hardware().value();
     auto options = how({{"pue", 1}});
     options.hardware = &hardware;
     auto offer = made(Tariff::on_demand, "3");
@@ -342,4 +342,4 @@ TEST(Calculation, IsNotKnownWhereAnInputIsNot) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::offers

@@ -11,14 +11,15 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 using namespace testing;
 
 const std::string titles = "provider,instance,tariff,gpu,gpus,vcpus,cores,price,currency,date\n";
 
-std::vector<std::string> codes_of(const std::string& rows, const Collection* runs = nullptr) {
+std::vector<std::string> codes_of(const std::string& rows,
+                                  const store::Collection* runs = nullptr) {
     const PriceTerms today{.now = *seconds_of("2026-11-23"), .max_age_days = 90, .currency = ""};
     std::vector<std::string> codes;
     for (const auto& one : lint(parse_offers(titles + rows, "x.csv"), today, runs))
@@ -74,7 +75,7 @@ TEST(OffersLint, FindsOffersThatNobodyMeasuredAndTheReverse) {
 
 /// With all columns that the catalogue has figures of; p5.48xlarge has 192 vCPUs, 2048 GiB and 8 GPUs.
 std::vector<std::string> against_catalogue(const std::string& row) {
-    static const auto hardware = datasheet::read_hardware().value();
+    static const auto hardware = reference::read_hardware().value();
     const PriceTerms today{.now = *seconds_of("2026-11-23"), .max_age_days = 90, .currency = ""};
     std::vector<std::string> found;
     for (const auto& one : lint(
@@ -112,7 +113,7 @@ TEST(OffersLint, SaysWhatAGpusNameMayMean) {
 }
 
 TEST(OffersLint, ProvidersGoByManyNames) {
-    static const auto hardware = datasheet::read_hardware().value();
+    static const auto hardware = reference::read_hardware().value();
     Offer offer;
     offer.provider = "Amazon Web Services";
     offer.instance = "c7a.large";
@@ -145,4 +146,4 @@ TEST(OffersLint, WhatIsShownObeysItsSchemaAndSaysWhatElseIsPaid) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::offers

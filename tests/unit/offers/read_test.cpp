@@ -9,7 +9,7 @@
 
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::offers {
 namespace {
 
 using namespace testing;
@@ -191,4 +191,4 @@ TEST(Money, IsWrittenForPeople) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::offers

@@ -20,10 +20,10 @@
 namespace {
 
 using namespace assay;
-using namespace assay::harness;
+using namespace assay::plan;
 using namespace testing;
-using harness::made::names_of;
-using harness::made::plan_of;
+using made::names_of;
+using made::plan_of;
 
 /// Two sockets with four devices.
 record::Machine machine_of(int devices) {
@@ -45,11 +45,11 @@ std::vector<int> indexes(const std::vector<record::Device>& devices) {
     return found;
 }
 
-const Catalogue mixed = harness::made::mixed_catalogue();
+const Catalogue mixed = made::mixed_catalogue();
 
 std::vector<std::string> plan_names(const record::Machine& machine,
                                     std::vector<std::string> devices) {
-    return harness::made::names_of(
+    return made::names_of(
         plan_of(mixed, {.what = {"*"}, .devices = std::move(devices), .machine = machine}));
 }
 
@@ -101,7 +101,7 @@ TEST(Devices, WithoutOneACaseStaysWhereNothingElseWasAskedFor) {
 }
 
 TEST(Devices, WithoutOneASuiteIsOfTheHostAndSaysSo) {
-    harness::made::TemporaryFolder folder;
+    made::TemporaryFolder folder;
     const auto path = folder.write("both.json", R"({
       "schema": "assay.suite/1", "name": "both", "description": "for a test",
       "cases": [ { "benchmark": "memory.stream" }, { "benchmark": "memory.copy" } ] })");
@@ -131,8 +131,8 @@ TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {
     const auto plan =
         plan_of(mixed, {.what = {"memory.stream"}, .devices = {"1"}, .machine = machine});
     std::string asked;
-    const auto placement =
-        place(plan.cases.front(), machine, {}, [&](int /*threads*/, const std::string& near) {
+    const auto placement = launch::place(
+        plan.cases.front(), machine, {}, [&](int /*threads*/, const std::string& near) {
             asked = near;
             return std::vector{4, 5, 6}; // a socket has fewer than were asked for
         });
@@ -151,10 +151,10 @@ TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {
 }
 
 TEST(Devices, OfTwoMakersEachHasItsCases) {
-    auto all = harness::made::mixed_catalogue();
-    auto stream = harness::made::benchmark("memory.stream", "bandwidth", {});
+    auto all = made::mixed_catalogue();
+    auto stream = made::benchmark("memory.stream", "bandwidth", {});
     stream.place = "hip";
-    all.modules.push_back(harness::made::manifest("hip", {stream}));
+    all.modules.push_back(made::manifest("hip", {stream}));
     auto machine = machine_of(1);
     machine.devices.push_back({.kind = "hip",
                                .index = 0,
@@ -167,8 +167,8 @@ TEST(Devices, OfTwoMakersEachHasItsCases) {
     for (const auto& planned : plan.cases) {
         ASSERT_THAT(planned.devices, SizeIs(1));
         EXPECT_EQ(planned.devices[0].kind, planned.benchmark->place);
-        const auto placement =
-            place(planned, machine, {}, [](int, const std::string&) { return std::vector{0}; });
+        const auto placement = launch::place(
+            planned, machine, {}, [](int, const std::string&) { return std::vector{0}; });
         ASSERT_TRUE(placement);
         const auto environment = worker_environment(
             {"HIP_VISIBLE_DEVICES=7", "ROCR_VISIBLE_DEVICES=7", "CUDA_VISIBLE_DEVICES=7"},
@@ -191,7 +191,7 @@ TEST(Devices, AllAreShownToABenchmarkOfAll) {
         plan_of(mixed, {.what = {"links.all"}, .devices = {"0", "2"}, .machine = machine});
     std::string asked = "nothing";
     const auto placement =
-        place(plan.cases.front(), machine, {}, [&](int threads, const std::string& near) {
+        launch::place(plan.cases.front(), machine, {}, [&](int threads, const std::string& near) {
             asked = near;
             return std::vector<int>(static_cast<std::size_t>(threads));
         });
@@ -202,23 +202,22 @@ TEST(Devices, AllAreShownToABenchmarkOfAll) {
 
 /// collective.allreduce: a rank for each device.
 Catalogue collectives() {
-    auto reduce = harness::made::benchmark(
-        "collective.allreduce", "bus_bandwidth",
-        {harness::made::count("ranks", 2, 4096, {std::string{"all"}}, {"all"})});
+    auto reduce = made::benchmark("collective.allreduce", "bus_bandwidth",
+                                  {made::count("ranks", 2, 4096, {std::string{"all"}}, {"all"})});
     reduce.place = "cuda";
     reduce.all_devices = reduce.team = true;
     Catalogue all;
-    all.modules = {harness::made::manifest("nccl_mpi", {reduce})};
+    all.modules = {made::manifest("nccl_mpi", {reduce})};
     all.modules.front().launcher = "mpirun";
     return all;
 }
 
-Result<Placement> team_on(int devices, const PlanRequest& wanted) {
+Result<launch::Placement> team_on(int devices, const PlanRequest& wanted) {
     const auto all = collectives();
     auto request = wanted;
     request.what = {"collective.allreduce"};
     request.machine = machine_of(devices);
-    return place(
+    return launch::place(
         plan_of(all, request).cases.front(), request.machine, {},
         [](int threads, const std::string& /*near*/) {
             return std::vector<int>(static_cast<std::size_t>(threads));
@@ -281,8 +280,8 @@ PlanRequest request(const std::string& what, const std::string& together, int de
     return wanted;
 }
 
-Plan plan_of(const PlanRequest& wanted) { return harness::made::plan_of(mixed, wanted); }
-std::string error_of(const PlanRequest& wanted) { return harness::made::refusal(mixed, wanted); }
+Plan plan_of(const PlanRequest& wanted) { return made::plan_of(mixed, wanted); }
+std::string error_of(const PlanRequest& wanted) { return made::refusal(mixed, wanted); }
 using Cores = std::vector<std::vector<int>>;
 
 TEST(Together, SocketsHaveTheirOwnCoresAndNames) {
@@ -331,7 +330,7 @@ TEST(Together, TakesTheTimeOfOne) {
     const auto plan = plan_of(request("memory.copy", "cpus:8"));
     EXPECT_DOUBLE_EQ(plan.expected_seconds, alone.expected_seconds);
     EXPECT_NE(plan.digest, alone.digest);
-    EXPECT_THAT(order_of(plan, 7, 1), ElementsAre(0));
+    EXPECT_THAT(run::order_of(plan, 7, 1), ElementsAre(0));
     EXPECT_THAT(siblings_of(plan, 5), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
     auto tight = request("memory.copy", "cpus:8");
     tight.budget_seconds = 6;
@@ -358,7 +357,7 @@ TEST(Together, SaysWhyThereIsNothing) {
 }
 
 TEST(Together, InASuiteACaseThatHasNoPlacesIsSkipped) {
-    harness::made::TemporaryFolder folder;
+    made::TemporaryFolder folder;
     const auto path = folder.write("both.json", R"({
       "schema": "assay.suite/1", "name": "both", "description": "for a test",
       "cases": [ { "benchmark": "memory.copy" }, { "benchmark": "memory.copy", "together": 2 },
@@ -375,7 +374,7 @@ TEST(Together, InASuiteACaseThatHasNoPlacesIsSkipped) {
 }
 
 TEST(Together, ASoakLoadsAnOnlyDeviceByItself) {
-    harness::made::TemporaryFolder folder;
+    made::TemporaryFolder folder;
     const auto path = folder.write("soak.json", R"({
       "schema": "assay.suite/1", "name": "soak", "description": "for a test", "soak_seconds": 60,
       "cases": [ { "benchmark": "memory.stream", "together": "devices" } ] })");

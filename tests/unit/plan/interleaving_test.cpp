@@ -18,9 +18,9 @@
 namespace {
 
 using namespace assay;
-using namespace assay::harness;
+using namespace assay::plan;
 using namespace testing;
-using harness::made::catalogue;
+using made::catalogue;
 
 Result<Interleaving> made(const Catalogue& all, const PlanRequest& request,
                           const std::vector<std::string>& variants) {

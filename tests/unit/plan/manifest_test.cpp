@@ -25,15 +25,15 @@
 namespace {
 
 using namespace assay;
-using namespace assay::harness;
+using namespace assay::plan;
 using namespace testing;
-using harness::made::TemporaryFolder;
+using made::TemporaryFolder;
 
 Manifest sample() {
-    auto benchmark = harness::made::benchmark(
+    auto benchmark = made::benchmark(
         "memory.copy", "bandwidth",
-        {harness::made::threads(),
-         harness::made::choice("kernel", {"a", "b"}, {std::string{"b"}}),
+        {made::threads(),
+         made::choice("kernel", {"a", "b"}, {std::string{"b"}}),
          {.name = "share",
           .kind = ParameterKind::real,
           .help = "a share",
@@ -48,7 +48,7 @@ Manifest sample() {
     benchmark.parameters[1].variables = {{"a", "LIBRARY_KERNEL", "plain"}};
     benchmark.safe_calls = std::numeric_limits<std::uint64_t>::max();
     benchmark.bound = BoundBy::memory;
-    auto manifest = harness::made::manifest("host", {benchmark});
+    auto manifest = made::manifest("host", {benchmark});
     manifest.tunings = {{"OPENBLAS_CORETYPE", "Zen", "avx2 fma"}};
     return manifest;
 }
@@ -230,7 +230,7 @@ TEST(Suite, ShippedOnesAreReadAndFollowTheirSchema) {
     for (const char* name : {"acceptance", "cores", "external", "fabric", "quarterly", "quick",
                              "soak", "standard", "sustained"}) {
         const auto path = suites / (std::string{name} + ".json");
-        const auto suite = valid(harness::read_suite(path));
+        const auto suite = valid(plan::read_suite(path));
         EXPECT_EQ(suite->name, name);
         const auto value = valid(json::read_file(path));
         const auto checked = json::check_schema(*value, schema(), path.string());
@@ -325,7 +325,7 @@ TEST(Suite, WhatIsWrongIsRefusedByReaderAndSchema) {
     const TemporaryFolder folder;
     for (const auto& [text, says] : mistakes) {
         const auto path = folder.write("suite.json", text);
-        const auto suite = harness::read_suite(path);
+        const auto suite = plan::read_suite(path);
         EXPECT_THAT(suite, Fails(Fault::usage, AllOf(HasSubstr("suite.json"), HasSubstr(says))))
             << text;
         EXPECT_FALSE(json::check_schema(json::read_file(path).value(), schema(), "suite.json"));
@@ -334,7 +334,7 @@ TEST(Suite, WhatIsWrongIsRefusedByReaderAndSchema) {
 
 TEST(Suite, BudgetsThatContradictEachOtherAreRefused) {
     const auto error_of = [](const std::string& protocol) {
-        return harness::parse_suite(whole(R"(,"protocol":)" + protocol), "s").error().message;
+        return plan::parse_suite(whole(R"(,"protocol":)" + protocol), "s").error().message;
     };
     EXPECT_THAT(error_of(R"({"min_seconds":5,"budget_seconds":2})"), HasSubstr("budget_seconds"));
     EXPECT_THAT(error_of(R"({"limit_seconds":5})"), HasSubstr("limit_seconds"));
@@ -342,33 +342,33 @@ TEST(Suite, BudgetsThatContradictEachOtherAreRefused) {
 
 TEST(Suite, OnlyOneWithStagesHasCasesOfStress) {
     const std::string stress = R"("benchmark":"a.b","stress":true)";
-    const auto suite = valid(harness::parse_suite(whole(R"(,"stages":true)", stress), "x"));
+    const auto suite = valid(plan::parse_suite(whole(R"(,"stages":true)", stress), "x"));
     EXPECT_TRUE(suite->has_stages);
     EXPECT_TRUE(suite->cases[0].is_stress);
-    const auto wrong = harness::parse_suite(whole("", stress), "x.json");
+    const auto wrong = plan::parse_suite(whole("", stress), "x.json");
     EXPECT_THAT(wrong.error().message, HasSubstr("\"stages\": true"));
 }
 
 TEST(Suite, FrozenOnesAreAsTheyWereFrozen) {
-    const auto frozen = valid(harness::read_frozen(suites / "frozen.json"));
+    const auto frozen = valid(plan::read_frozen(suites / "frozen.json"));
     for (const auto& [name, digest] : *frozen) {
-        const auto suite = valid(harness::read_suite(suites / (name + ".json")));
+        const auto suite = valid(plan::read_suite(suites / (name + ".json")));
         EXPECT_EQ(suite->digest, digest) << "a changed suite needs a new name: " << name;
     }
 }
 
 TEST(Suite, ItsDigestIsOfItsContent) {
     const auto digest = [](const std::string& text) {
-        const auto suite = harness::parse_suite(text, "s");
+        const auto suite = plan::parse_suite(text, "s");
         return suite ? suite->digest : suite.error().message;
     };
     const auto text = whole(R"(,"replicas":2)");
     EXPECT_EQ(digest(text).size(), 64U);
     EXPECT_EQ(digest(text), digest(" " + text + "\n"));
     EXPECT_NE(digest(text), digest(whole(R"(,"replicas":3)")));
-    const harness::FrozenSuites frozen{{"x", digest(text)}, {"z", "other"}};
-    EXPECT_TRUE(harness::parse_suite(text, "s", frozen)->is_frozen);
-    EXPECT_THAT(harness::parse_suite(whole(R"(,"replicas":3)"), "s", frozen),
+    const plan::FrozenSuites frozen{{"x", digest(text)}, {"z", "other"}};
+    EXPECT_TRUE(plan::parse_suite(text, "s", frozen)->is_frozen);
+    EXPECT_THAT(plan::parse_suite(whole(R"(,"replicas":3)"), "s", frozen),
                 Fails(Fault::usage, AllOf(HasSubstr("\"x\""), HasSubstr("new name"))));
 }
 
@@ -376,8 +376,8 @@ TEST(Suite, EveryTruncationIsAnErrorAndNoneACrash) {
     const TemporaryFolder folder;
     const std::string text = whole(R"(,"protocol":{"target":0.03},"replicas":2)");
     for (std::size_t length = 0; length < text.size(); ++length)
-        EXPECT_FALSE(harness::read_suite(folder.write("s.json", text.substr(0, length)))) << length;
-    EXPECT_TRUE(harness::read_suite(folder.write("s.json", text)));
+        EXPECT_FALSE(plan::read_suite(folder.write("s.json", text.substr(0, length)))) << length;
+    EXPECT_TRUE(plan::read_suite(folder.write("s.json", text)));
 }
 
 TEST(Suite, IsAtMostAMebibyte) {
@@ -385,15 +385,15 @@ TEST(Suite, IsAtMostAMebibyte) {
     constexpr std::size_t most = std::size_t{1} << 20U;
     auto text = whole("");
     text.resize(most, ' ');
-    EXPECT_TRUE(harness::read_suite(folder.write("s.json", text)));
-    const auto refused = harness::read_suite(folder.write("s.json", text + ' '));
+    EXPECT_TRUE(plan::read_suite(folder.write("s.json", text)));
+    const auto refused = plan::read_suite(folder.write("s.json", text + ' '));
     EXPECT_THAT(refused, Fails(AllOf(HasSubstr("s.json"), HasSubstr("larger than"))));
 }
 
 TEST(Suite, IsFoundByPathOrNotAtAll) {
-    EXPECT_EQ(harness::find_suite("./x"), "./x");
-    EXPECT_EQ(harness::find_suite("x.json"), "x.json");
-    EXPECT_EQ(harness::find_suite("gemm.square"), "");
+    EXPECT_EQ(plan::find_suite("./x"), "./x");
+    EXPECT_EQ(plan::find_suite("x.json"), "x.json");
+    EXPECT_EQ(plan::find_suite("gemm.square"), "");
 }
 
 } // namespace

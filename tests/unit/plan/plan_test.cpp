@@ -20,17 +20,17 @@
 namespace {
 
 using namespace assay;
-using namespace assay::harness;
+using namespace assay::plan;
 using namespace testing;
-using harness::made::catalogue;
-using harness::made::names_of;
-using harness::made::TemporaryFolder;
-using harness::made::values_of;
+using made::catalogue;
+using made::names_of;
+using made::TemporaryFolder;
+using made::values_of;
 
 const Catalogue all = catalogue();
 
-Plan plan_of(const PlanRequest& request) { return harness::made::plan_of(all, request); }
-std::string error_of(const PlanRequest& request) { return harness::made::refusal(all, request); }
+Plan plan_of(const PlanRequest& request) { return made::plan_of(all, request); }
+std::string error_of(const PlanRequest& request) { return made::refusal(all, request); }
 /// Of memory.copy, with this setting.
 std::string error_of_copy(const std::string& setting) {
     return error_of({.what = {"memory.copy"}, .set = {setting}});
@@ -132,10 +132,9 @@ TEST(Plan, CeilingsStandBesideWhatTheyJudgeAndWorkersAreFew) {
 
 TEST(Plan, SeveralCeilingsStandBesideWhatTheyJudge) {
     auto all = catalogue();
-    auto dot = harness::made::benchmark(
+    auto dot = made::benchmark(
         "peak.dot", "flop_rate",
-        {harness::made::choice("precision", {"bf16"}, {std::string{"bf16"}}),
-         harness::made::threads()});
+        {made::choice("precision", {"bf16"}, {std::string{"bf16"}}), made::threads()});
     dot.is_ceiling = true;
     all.modules.front().benchmarks.push_back(dot);
     for (auto& benchmark : all.modules[1].benchmarks) benchmark.ceiling = "peak.fma peak.dot";

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::process {
 namespace {
 
 using namespace testing;
@@ -262,4 +262,4 @@ TEST(Message, DamagedLinesNeverThrow) {
 }
 
 } // namespace
-} // namespace assay::harness
+} // namespace assay::process

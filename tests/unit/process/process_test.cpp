@@ -34,9 +34,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace assay;
-using namespace assay::harness;
+using namespace assay::process;
 using namespace testing;
-using assay::harness::PreemptionWatch;
+using assay::process::PreemptionWatch;
 using assay::test::FakeMetadata;
 using std::chrono::milliseconds;
 
@@ -413,11 +413,11 @@ TEST(PreemptionRefusals, AServiceThatDoesNotAnswerIsNotSilence) {
 }
 
 TEST(PreemptionRefusals, ANoticeActsAsASignalDoes) {
-    harness::Signals signals;
+    process::Signals signals;
     EXPECT_EQ(signals.caught(), 0);
     signals.preempt();
     signals.preempt();
-    EXPECT_EQ(signals.caught(), harness::Signals::preempted);
+    EXPECT_EQ(signals.caught(), process::Signals::preempted);
 }
 
 } // namespace

@@ -14,7 +14,7 @@
 
 #include <set>
 
-namespace assay::report {
+namespace assay::procure {
 namespace {
 
 using namespace document;
@@ -42,7 +42,7 @@ const std::string good = file_of_hardware(
 std::vector<document::LintRow> findings(const std::string& text, const char* today = "2026-11-25") {
     const auto schema = *json::read_file(layout().share / "schema" / "hardware.json");
     const auto read =
-        datasheet::parse_hardware({{.text = good, .source = "good.json"},
+        reference::parse_hardware({{.text = good, .source = "good.json"},
                                    {.text = text, .source = "mine.json", .is_laid_over = true}},
                                   schema);
     if (!read) return {lint_unreadable("mine.json", read.error().message)};
@@ -66,7 +66,7 @@ std::vector<std::string> accelerator(const std::string& figures) {
 }
 
 TEST(CatalogLint, SaysNothingOfTheInstalledCatalogue) {
-    const auto hardware = datasheet::read_hardware().value();
+    const auto hardware = reference::read_hardware().value();
     std::vector<std::string> found;
     for (const auto& one : lint(hardware, {.files = {}, .now = *seconds_of("2026-11-25")}))
         found.push_back(fmt::format("{} {}: {}", one.code, one.about, one.what));
@@ -169,14 +169,14 @@ TEST(CatalogLint, SaysWhatCannotBeRead) {
     EXPECT_EQ(test::broken(to_json(linted), "lint"), "");
 }
 
-const datasheet::Hardware& shipped() {
-    static const auto hardware = datasheet::read_hardware().value();
+const reference::Hardware& shipped() {
+    static const auto hardware = reference::read_hardware().value();
     return hardware;
 }
-std::vector<datasheet::CatalogEntry> named(const std::vector<std::string>& names) {
-    std::vector<datasheet::CatalogEntry> entries;
+std::vector<reference::CatalogEntry> named(const std::vector<std::string>& names) {
+    std::vector<reference::CatalogEntry> entries;
     for (const auto& name : names)
-        entries.push_back(datasheet::entry_named(shipped(), name).value());
+        entries.push_back(reference::entry_named(shipped(), name).value());
     return entries;
 }
 const Table& table_of(const Section& section) { return std::get<Table>(section.blocks.front()); }
@@ -210,7 +210,7 @@ TEST(CatalogDocument, EveryFigureHasANameInBothLanguages) {
     for (const auto language : {Language::en, Language::zh}) {
         const test::Speaking in{language};
         std::set<std::string> nameless;
-        const auto document = make_document(datasheet::entries_of(shipped()));
+        const auto document = make_document(reference::entries_of(shipped()));
         for (const auto& row : table_of(document.sections.front()).rows)
             if (row.cells.front().text.find_first_of("_.") != std::string::npos)
                 nameless.insert(row.cells.front().text);
@@ -219,7 +219,7 @@ TEST(CatalogDocument, EveryFigureHasANameInBothLanguages) {
 }
 
 TEST(CatalogDocument, ListsAllByKind) {
-    const auto document = list_document(datasheet::entries_of(shipped()));
+    const auto document = list_document(reference::entries_of(shipped()));
     ASSERT_EQ(document.sections.size(), 4U) << "instances, accelerators, processors, networks";
     EXPECT_EQ(table_of(document.sections.front()).rows.size(), shipped().instances.size());
 }
@@ -240,4 +240,4 @@ TEST(CatalogDocument, ProgramsGetEveryFigureWithItsSource) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::procure

@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace assay::report {
+namespace assay::procure {
 namespace {
 
 using made::Market;
@@ -76,7 +76,7 @@ TEST(ProcurementDocument, SaysFirstThatMachinesAreNotThosePromised) {
     auto eight = offer("x", "8");
     eight.gpus = 8;
     auto reserved = eight;
-    reserved.tariff = Tariff::reserved_1y;
+    reserved.tariff = offers::Tariff::reserved_1y;
     const auto found = market.procurement({eight, reserved, offer("y", "1"), offer("z", "1")});
     const auto document = make_document(found);
     EXPECT_THAT(document.verdict,
@@ -129,7 +129,7 @@ TEST(ProcurementDocument, PromisesThatNoRunCanFindAreNotKept) {
     x.availability = 0.9995;
     x.durability = 0.99999;
     x.replacement_hours = 4;
-    auto spot = offer("x", "1", Tariff::spot); // promises less, and as much
+    auto spot = offer("x", "1", offers::Tariff::spot); // promises less, and as much
     spot.availability = 0.9;
     spot.replacement_hours = 4;
     const auto found = market.procurement({x, spot});
@@ -142,7 +142,7 @@ TEST(ProcurementDocument, PromisesThatNoRunCanFindAreNotKept) {
 TEST(ProcurementDocument, ProgramsGetWhatTheSchemaSays) {
     auto market = two_types(3);
     market.runs().problems = {{.where = "bad/run.json", .reason = "is cut short"}};
-    auto stale = offer("x", "1", Tariff::monthly);
+    auto stale = offer("x", "1", offers::Tariff::monthly);
     stale.date = "2020-01-01";
     auto y = offer("y", "1");
     y.vcpus = 2;
@@ -205,4 +205,4 @@ TEST(Published, AreReadWholeOrRefused) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::procure

@@ -10,16 +10,16 @@
 
 #include <gtest/gtest.h>
 
-namespace assay::report::made {
+namespace assay::procure::made {
 
-inline Offer offer(const std::string& instance, const std::string& price,
-                   Tariff tariff = Tariff::on_demand) {
-    Offer one;
+inline offers::Offer offer(const std::string& instance, const std::string& price,
+                           offers::Tariff tariff = offers::Tariff::on_demand) {
+    offers::Offer one;
     one.provider = "aws";
     one.instance = instance;
     one.tariff = tariff;
     one.id = instance + " " + std::string{to_string(tariff)};
-    one.price = Amount{.text = price, .value = std::stod(price)};
+    one.price = offers::Amount{.text = price, .value = std::stod(price)};
     one.currency = "USD";
     one.date = "2026-11-01";
     one.source = "list";
@@ -42,7 +42,7 @@ public:
                 .metric = {},
                 .take = Take::best};
     }
-    static Series series(const std::string& id, const std::string& place = "host") {
+    static store::Series series(const std::string& id, const std::string& place = "host") {
         auto one = test::series_of(id + ".rate", "lib", {{"size", std::int64_t{1}}}, "flop_rate");
         one.place = place;
         one.question = id;
@@ -56,21 +56,21 @@ public:
         if (b > 0) maker.observe(run, series("b"), {b});
         return run;
     }
-    Collection& runs() { return maker.collection(); }
+    store::Collection& runs() { return maker.collection(); }
     Profiles& profiles() { return profiles_; }
 
-    Scores scores(const std::vector<Offer>& offers) {
+    Scores scores(const std::vector<offers::Offer>& offers) {
         return test::must(score(offers, profiles_.profiles[0], profiles_, runs()));
     }
-    Result<Procurement> try_procurement(std::vector<Offer> offers, Given given = {},
+    Result<Procurement> try_procurement(std::vector<offers::Offer> offers, offers::Given given = {},
                                         std::vector<Published> published = {}) {
-        Offers all;
+        offers::Offers all;
         all.offers = std::move(offers);
-        CostOptions costs{.terms = {.now = seconds_of("2026-11-20").value_or(0)},
-                          .given = std::move(given),
-                          .term_months = term,
-                          .work = {},
-                          .runs = &runs()};
+        offers::CostOptions costs{.terms = {.now = seconds_of("2026-11-20").value_or(0)},
+                                  .given = std::move(given),
+                                  .term_months = term,
+                                  .work = {},
+                                  .runs = &runs()};
         return make_procurement({.offers = std::move(all),
                                  .snapshot = "abc",
                                  .profiles = profiles_,
@@ -78,12 +78,12 @@ public:
                                  .published = std::move(published),
                                  .options = {.costs = std::move(costs), .prior = {}}});
     }
-    Procurement procurement(std::vector<Offer> offers, Given given = {},
+    Procurement procurement(std::vector<offers::Offer> offers, offers::Given given = {},
                             std::vector<Published> published = {}) {
         return test::must(
             try_procurement(std::move(offers), std::move(given), std::move(published)));
     }
-    Ranking ranking(std::vector<Offer> offers, Given given = {}) {
+    Ranking ranking(std::vector<offers::Offer> offers, offers::Given given = {}) {
         return procurement(std::move(offers), std::move(given)).ranking;
     }
 
@@ -95,4 +95,4 @@ private:
     int machines_ = 0;
 };
 
-} // namespace assay::report::made
+} // namespace assay::procure::made

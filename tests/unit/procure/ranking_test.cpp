@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-namespace assay::report {
+namespace assay::procure {
 namespace {
 
 using made::Market;
@@ -76,8 +76,8 @@ TEST(OfferRanking, OneTypeOfFewMachinesMakesTheRankingProvisional) {
 
 TEST(OfferRanking, RecommendsNothingWithoutAnotherType) {
     auto market = market_of(3);
-    const auto alone =
-        market.ranking({offer("x", "1"), offer("x", "0.6", Tariff::reserved_1y), offer("z", "1")});
+    const auto alone = market.ranking(
+        {offer("x", "1"), offer("x", "0.6", offers::Tariff::reserved_1y), offer("z", "1")});
     EXPECT_EQ(alone.offers.size(), 2U);
     EXPECT_FALSE(alone.recommends());
     EXPECT_FALSE(alone.sure);
@@ -109,14 +109,16 @@ TEST(OfferRanking, LeavesOutOffersWhoseMachinesHaveOtherCounts) {
         promise(x);
         return unranked(market.ranking({x, offer("y", "9")}), "x on_demand") == nullptr;
     };
-    EXPECT_TRUE(ranks([](Offer& x) { x.gpus = 1; }));
-    EXPECT_TRUE(ranks([](Offer& x) { x.gpus = 0.5; })) << "half of a GPU is seen as a device";
-    EXPECT_FALSE(ranks([](Offer& x) { x.gpus = 0; })) << "a GPU too many is another type";
-    EXPECT_TRUE(ranks([](Offer& x) { x.vcpus = 16; }));
-    EXPECT_FALSE(ranks([](Offer& x) { x.vcpus = 17; }));
-    EXPECT_FALSE(ranks([](Offer& x) { x.cores = 16; })) << "threads, taken for cores";
-    EXPECT_TRUE(ranks([](Offer& x) { x.memory_gib = 64; })) << "the firmware has some of it";
-    EXPECT_FALSE(ranks([](Offer& x) { x.memory_gib = 128; }));
+    EXPECT_TRUE(ranks([](offers::Offer& x) { x.gpus = 1; }));
+    EXPECT_TRUE(ranks([](offers::Offer& x) { x.gpus = 0.5; }))
+        << "half of a GPU is seen as a device";
+    EXPECT_FALSE(ranks([](offers::Offer& x) { x.gpus = 0; })) << "a GPU too many is another type";
+    EXPECT_TRUE(ranks([](offers::Offer& x) { x.vcpus = 16; }));
+    EXPECT_FALSE(ranks([](offers::Offer& x) { x.vcpus = 17; }));
+    EXPECT_FALSE(ranks([](offers::Offer& x) { x.cores = 16; })) << "threads, taken for cores";
+    EXPECT_TRUE(ranks([](offers::Offer& x) { x.memory_gib = 64; }))
+        << "the firmware has some of it";
+    EXPECT_FALSE(ranks([](offers::Offer& x) { x.memory_gib = 128; }));
 }
 
 TEST(OfferRanking, OneNodeThatLacksAGpuLeavesOutItsOffer) {
@@ -130,7 +132,7 @@ TEST(OfferRanking, OneNodeThatLacksAGpuLeavesOutItsOffer) {
 
 TEST(OfferRanking, GpusOfATypeAreTheCataloguesWhereTheOfferNamesNone) {
     auto market = market_of(1);
-    datasheet::Hardware hardware;
+    reference::Hardware hardware;
     hardware.providers.push_back({.id = "aws", .name = "Amazon Web Services", .aliases = {}});
     auto& type = hardware.instances.emplace_back();
     type.provider = "aws";
@@ -147,8 +149,8 @@ TEST(OfferRanking, GpusOfATypeAreTheCataloguesWhereTheOfferNamesNone) {
 
 TEST(OfferRanking, OfOneTypeTheCheapestIsBestAndTheRunnerUpIsAnother) {
     auto market = market_of(3);
-    const auto ranking =
-        market.ranking({offer("x", "1"), offer("x", "0.6", Tariff::reserved_1y), offer("y", "3")});
+    const auto ranking = market.ranking(
+        {offer("x", "1"), offer("x", "0.6", offers::Tariff::reserved_1y), offer("y", "3")});
     EXPECT_THAT(order(ranking), ElementsAre("x reserved_1y", "x on_demand", "y on_demand"));
     EXPECT_EQ(ranking.runner_up, 2U);
     EXPECT_EQ(ranking.offers[1].best, 0);
@@ -158,15 +160,15 @@ TEST(OfferRanking, WhatIsNotKnownTakesAnOfferOutWithTheReason) {
     auto market = market_of(1);
     market.machine("part", 0, 10);
     market.profiles().profiles[0].weights = {{"a", 0.6}, {"b", 0.4}};
-    auto old = offer("x", "1", Tariff::monthly);
+    auto old = offer("x", "1", offers::Tariff::monthly);
     old.date = "2020-01-01";
-    const auto ranking =
-        market.ranking({offer("y", "1"), old, offer("x", "0.2", Tariff::spot), offer("z", "1"),
-                        offer("part", "1"), offer("x", "36000", Tariff::purchase)});
+    const auto ranking = market.ranking(
+        {offer("y", "1"), old, offer("x", "0.2", offers::Tariff::spot), offer("z", "1"),
+         offer("part", "1"), offer("x", "36000", offers::Tariff::purchase)});
     EXPECT_THAT(order(ranking), ElementsAre("y on_demand"));
     EXPECT_EQ(unranked(ranking, "x purchase")->why, Unranked::no_cost);
     EXPECT_EQ(unranked(ranking, "x monthly")->why, Unranked::no_price);
-    EXPECT_EQ(unranked(ranking, "x monthly")->price, PriceState::stale);
+    EXPECT_EQ(unranked(ranking, "x monthly")->price, offers::PriceState::stale);
     EXPECT_EQ(unranked(ranking, "x spot")->why, Unranked::spot_risk);
     EXPECT_EQ(unranked(ranking, "z on_demand")->why, Unranked::not_measured);
     EXPECT_EQ(unranked(ranking, "part on_demand")->why, Unranked::coverage);
@@ -175,7 +177,7 @@ TEST(OfferRanking, WhatIsNotKnownTakesAnOfferOutWithTheReason) {
 TEST(OfferRanking, PartsOfTheBillCountWhereAllAreKnown) {
     auto market = market_of(1);
     auto x = offer("x", "1");
-    x.support_per_month = Amount{.text = "73", .value = 73};
+    x.support_per_month = offers::Amount{.text = "73", .value = 73};
     const auto one = market.ranking({x, offer("y", "1")});
     EXPECT_TRUE(one.parts.empty());
     EXPECT_EQ(one.offers[0].hour.other, 0);
@@ -186,7 +188,7 @@ TEST(OfferRanking, PartsOfTheBillCountWhereAllAreKnown) {
 
 TEST(OfferRanking, FactorsMakeUpTheDifference) {
     auto market = market_of(3);
-    auto spot = offer("y", "0.5", Tariff::spot);
+    auto spot = offer("y", "0.5", offers::Tariff::spot);
     spot.interruptions_per_hour = 0.01;
     const auto ranking =
         market.ranking({offer("x", "0.8"), spot},
@@ -237,4 +239,4 @@ TEST(OfferRanking, ExplicitNodesOfOneTypeAreTheSameMachines) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::procure

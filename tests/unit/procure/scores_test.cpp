@@ -7,14 +7,14 @@
 
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::procure {
 namespace {
 
 using namespace testing;
 using made::Market;
 using made::offer;
 
-const std::vector<Offer> two{offer("x", "1"), offer("y", "1")};
+const std::vector<offers::Offer> two{offer("x", "1"), offer("y", "1")};
 
 TEST(Scores, AreLogarithmsOfRatesByMachineAndMeasure) {
     Market market;
@@ -64,7 +64,8 @@ TEST(Scores, AMachineThatLacksWhatItsTypeHasIsLeftOut) {
 }
 
 /// Of the first benchmark, in that precision and size.
-Series work(const std::string& precision, std::int64_t size, const std::string& place = "host") {
+store::Series work(const std::string& precision, std::int64_t size,
+                   const std::string& place = "host") {
     auto series = test::series_of("a.rate", place == "host" ? "lib" : "cudalib",
                                   {{"precision", precision}, {"size", size}}, "flop_rate");
     series.place = place;
@@ -300,4 +301,4 @@ TEST(Profiles, RefuseWhatMeansNothing) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::procure

@@ -22,13 +22,13 @@ namespace {
 
 using namespace testing;
 
-std::vector<Finding> verify(const json::Value& document) {
-    const auto checked = verify_text(json::to_text(document), "run.json");
+std::vector<decide::Finding> verify(const json::Value& document) {
+    const auto checked = decide::verify_text(json::to_text(document), "run.json");
     if (!checked) return {{"error", checked.error().message}};
     return checked->findings;
 }
 
-std::string first_of(const std::vector<Finding>& findings) {
+std::string first_of(const std::vector<decide::Finding>& findings) {
     return findings.empty() ? "nothing found" : findings[0].path + ": " + findings[0].text;
 }
 
@@ -36,13 +36,13 @@ std::string first_of(const std::vector<Finding>& findings) {
 std::string found(const std::function<void(json::Value&)>& change) {
     json::Value document = to_json(test::sample_run());
     change(document);
-    document["digests"] = json::encode(digests_of(document));
+    document["digests"] = json::encode(record::digests_of(document));
     return first_of(verify(document));
 }
 
 TEST(Verify, FindsNothingInAGoodResult) {
     EXPECT_EQ(first_of(verify(to_json(test::sample_run()))), "nothing found");
-    EXPECT_THAT(check_summaries({}), IsEmpty());
+    EXPECT_THAT(decide::check_summaries({}), IsEmpty());
 }
 
 TEST(Verify, NoticesARunThatEndedBeforeItStarted) {
@@ -98,8 +98,8 @@ void collect(const json::Value& value, const std::string& place, std::vector<std
 TEST(Verify, NoticesEverySummaryThatWasChangedByOnePercent) {
     record::Run run = test::sample_run();
     run.cases.resize(5); // the others have no figures
-    for (Case& c : run.cases)
-        for (Replica& replica : c.replicas) EXPECT_FALSE(replica.values.empty());
+    for (record::Case& c : run.cases)
+        for (record::Replica& replica : c.replicas) EXPECT_FALSE(replica.values.empty());
     const json::Value document = to_json(run);
     std::vector<std::string> places;
     collect(document, "", places);
@@ -119,7 +119,7 @@ TEST(Verify, NoticesEverySummaryThatWasChangedByOnePercent) {
         if (!parsed) continue;
         if (!is_summary(place, document)) continue;
         ++summaries;
-        EXPECT_THAT(check_summaries(*parsed), Not(IsEmpty())) << place;
+        EXPECT_THAT(decide::check_summaries(*parsed), Not(IsEmpty())) << place;
     }
     EXPECT_GT(summaries, 500);
 }
@@ -136,13 +136,13 @@ TEST(Verify, AcceptsAnIntervalWidenedToTheClockButNoNarrowerOne) {
     const auto scaled = [](double factor) {
         record::Run run = test::sample_run();
         run.cases.resize(1);
-        for (Replica& replica : run.cases[0].replicas) {
+        for (record::Replica& replica : run.cases[0].replicas) {
             const double half = *replica.high - *replica.seconds;
             replica.low = *replica.seconds - factor * half;
             replica.high = *replica.seconds + factor * half;
         }
         conclude(run.cases[0], 3);
-        return check_summaries(run);
+        return decide::check_summaries(run);
     };
     EXPECT_THAT(scaled(3), IsEmpty());
     EXPECT_THAT(first_of(scaled(0.9)), HasSubstr("is narrower than"));
@@ -188,9 +188,9 @@ TEST(Verify, NoticesWhatDoesNotFitTogether) {
 }
 
 TEST(Verify, WhatIsNoResultIsAnError) {
-    EXPECT_FALSE(verify_text("{}", "run.json"));
-    EXPECT_FALSE(verify_run("/nowhere/run.json"));
-    EXPECT_FALSE(verify_text(to_text(test::sample_run()), "run.json", {.bytes = 10}));
+    EXPECT_FALSE(decide::verify_text("{}", "run.json"));
+    EXPECT_FALSE(decide::verify_run("/nowhere/run.json"));
+    EXPECT_FALSE(decide::verify_text(to_text(test::sample_run()), "run.json", {.bytes = 10}));
 }
 
 // --- digests -----------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ TEST(Verify, WhatIsNoResultIsAnError) {
 json::Value parsed(std::string_view text) { return json::parse(text, "text").value(); }
 
 std::vector<std::string> found_in(std::string_view text) {
-    const auto checked = verify_text(text, "run.json");
+    const auto checked = decide::verify_text(text, "run.json");
     if (!checked) return {checked.error().message};
     std::vector<std::string> out;
     for (const auto& finding : checked->findings) out.push_back(finding.path + ": " + finding.text);
@@ -223,7 +223,7 @@ TEST(Digests, AreThoseOfTheCanonicalForm) {
                   {"n": 123456789012345680.5, "m": 1234567890123456.5, "l": 0.0001, "k": 0.00001}]})");
     EXPECT_EQ(json::to_canonical(document["cases"][1]),
               R"({"k":1e-05,"l":0.0001,"m":1234567890123456.5,"n":123456789012345680})");
-    const auto digests = digests_of(document);
+    const auto digests = record::digests_of(document);
     EXPECT_EQ(digests.algorithm, "sha256");
     EXPECT_EQ(digests.run, "687eb079ec6b0c20b4e41c862ff069009145c17b0f4bb81c552873256a8eae88");
     EXPECT_EQ(digests.machine, "cef9ad6a3584b03fbd69dce170d5d6dfbbcc2ffe5ae9a200d79f4ba9b43d4264");
@@ -266,8 +266,8 @@ TEST(Digests, AreInEveryFileOfVersion2AndInNoneOfVersion1) {
                 ElementsAre(HasSubstr("digests.algorithm")));
     auto old = to_json(test::sample_run());
     old.erase("digests");
-    old["schema"] = first_schema_name;
-    const auto checked = valid(verify_text(json::to_line(old), "run.json"));
+    old["schema"] = record::first_schema_name;
+    const auto checked = valid(decide::verify_text(json::to_line(old), "run.json"));
     EXPECT_THAT(checked->findings, IsEmpty());
     EXPECT_FALSE(checked->has_digests);
 }
@@ -275,11 +275,11 @@ TEST(Digests, AreInEveryFileOfVersion2AndInNoneOfVersion1) {
 /// What reading thousands of files looks at says the same as what `verify` does.
 TEST(Digests, AreComparedWithTheTextWithoutParsingIt) {
     const auto run = test::sample_run();
-    EXPECT_EQ(stale_section(to_text(run)), std::nullopt);
+    EXPECT_EQ(record::stale_section(to_text(run)), std::nullopt);
     const auto after = [&](const std::function<void(json::Value&)>& change) {
         auto document = to_json(run);
         change(document);
-        return stale_section(json::to_line(document)).value_or("");
+        return record::stale_section(json::to_line(document)).value_or("");
     };
     EXPECT_EQ(after([](json::Value& d) { d["run"]["later"] = 1; }), "run");
     EXPECT_EQ(after([](json::Value& d) { d["machine"]["kernel"] = "6.2"; }), "machine");
@@ -291,11 +291,11 @@ TEST(Digests, AreComparedWithTheTextWithoutParsingIt) {
     EXPECT_EQ(after([](json::Value& d) { d.erase("digests"); }), "digests");
     EXPECT_EQ(after([](json::Value& d) {
                   d.erase("digests");
-                  d["schema"] = first_schema_name;
+                  d["schema"] = record::first_schema_name;
               }),
               "");
     // A digest is hidden with what it covers, and only then.
-    const auto hidden = std::string{hidden_prefix} + std::string(64, 'a');
+    const auto hidden = std::string{record::hidden_prefix} + std::string(64, 'a');
     EXPECT_EQ(after([&](json::Value& d) { d["digests"]["machine"] = hidden; }), "machine");
     EXPECT_EQ(after([&](json::Value& d) {
                   d["digests"]["machine"] = d["digests"]["root"] = hidden;
@@ -304,8 +304,8 @@ TEST(Digests, AreComparedWithTheTextWithoutParsingIt) {
               "");
     for (const char* damaged : {"", "{", "[]", R"({"run")", R"({"run":})", R"({"run":1 2})",
                                 R"({"run":{"a":1,}})", R"({"run":"\)", R"({"cases":[1,)"})
-        EXPECT_TRUE(stale_section(damaged)) << damaged;
-    EXPECT_TRUE(stale_section("{\"run\":" + std::string(100'000, '[')));
+        EXPECT_TRUE(record::stale_section(damaged)) << damaged;
+    EXPECT_TRUE(record::stale_section("{\"run\":" + std::string(100'000, '[')));
 }
 
 /// Numbers, texts and keys in every way that JSON has for them.
@@ -319,8 +319,8 @@ TEST(Digests, OfTheTextAreThoseOfTheCanonicalForm) {
          R"({"x":0.00038026550000000003,"y":767962190769230.7,"w":1.2743133874350132e+15})"}) {
         const auto without =
             R"({"schema":"assay.run/2","run":{},"cases":[],"machine":)" + std::string{machine};
-        const auto digests = json::to_line(json::encode(digests_of(parsed(without + "}"))));
-        EXPECT_EQ(stale_section(without + R"(,"digests":)" + digests + "}"), std::nullopt)
+        const auto digests = json::to_line(json::encode(record::digests_of(parsed(without + "}"))));
+        EXPECT_EQ(record::stale_section(without + R"(,"digests":)" + digests + "}"), std::nullopt)
             << machine;
     }
 }
@@ -345,8 +345,8 @@ TEST(Digests, ShowEveryFlippedBitThatChangesAValue) {
         ++readable;
         const bool changed = *document != original;
         if (!changed) ++the_same;
-        EXPECT_EQ(check_digests(*document, *read).empty(), !changed) << "bit " << bit;
-        EXPECT_EQ(stale_section(flipped).has_value(), changed) << "bit " << bit;
+        EXPECT_EQ(decide::check_digests(*document, *read).empty(), !changed) << "bit " << bit;
+        EXPECT_EQ(record::stale_section(flipped).has_value(), changed) << "bit " << bit;
     }
     EXPECT_GT(readable, 150);
     EXPECT_LT(the_same, readable / 20);
@@ -355,41 +355,42 @@ TEST(Digests, ShowEveryFlippedBitThatChangesAValue) {
 // --- what is expected of a machine -------------------------------------------------------------------
 
 TEST(Expectations, SayWhatWasFound) {
-    Machine machine;
+    record::Machine machine;
     machine.usable_cores = 2;
     machine.memory_bytes = std::int64_t{8} << 30;
     machine.memory_limit_bytes = std::int64_t{4} << 30;
     machine.pci.push_back({.kind = "accelerator"});
-    EXPECT_TRUE(check_expectations(machine, {"cores=2", "memory=4GiB", "gpu=1"}));
-    EXPECT_THAT(check_expectations(machine, {"cores=2", "gpu=8"}),
+    EXPECT_TRUE(decide::check_expectations(machine, {"cores=2", "memory=4GiB", "gpu=1"}));
+    EXPECT_THAT(decide::check_expectations(machine, {"cores=2", "gpu=8"}),
                 Fails(Fault::environment, AllOf(HasSubstr("gpu=8"), HasSubstr("found gpu=1"))));
     // Nine are plugged in and eight answer, one of them divided into two.
     machine.pci.assign(9, {.kind = "accelerator"});
     for (const char* address : {"1", "2", "3", "3", "4", "5", "6", "7", "8"})
         machine.devices.push_back({.kind = "cuda", .pci_address = address});
-    EXPECT_TRUE(check_expectations(machine, {"gpu=8"}));
-    EXPECT_FALSE(check_expectations(machine, {"gpu=9"}));
-    const auto memory = check_expectations(machine, {"memory=8GiB"});
+    EXPECT_TRUE(decide::check_expectations(machine, {"gpu=8"}));
+    EXPECT_FALSE(decide::check_expectations(machine, {"gpu=9"}));
+    const auto memory = decide::check_expectations(machine, {"memory=8GiB"});
     EXPECT_THAT(memory, Fails(HasSubstr("4 GiB")));
     machine.memory_limit_bytes.reset();
     machine.memory_bytes = std::int64_t{1007} << 30; // of a machine with 1 TiB
-    EXPECT_TRUE(check_expectations(machine, {"memory=1TiB", "memory>=1000Gi", "cores>=1"}));
-    EXPECT_FALSE(check_expectations(machine, {"memory>=1TiB"}));
-    EXPECT_FALSE(check_expectations(machine, {"memory=1100GiB"}));
-    EXPECT_FALSE(check_expectations(machine, {"cores>=3"}));
+    EXPECT_TRUE(decide::check_expectations(machine, {"memory=1TiB", "memory>=1000Gi", "cores>=1"}));
+    EXPECT_FALSE(decide::check_expectations(machine, {"memory>=1TiB"}));
+    EXPECT_FALSE(decide::check_expectations(machine, {"memory=1100GiB"}));
+    EXPECT_FALSE(decide::check_expectations(machine, {"cores>=3"}));
     machine.platform.network = {{.name = "eth0", .address = "0000:01:00.0"},
                                 {.name = "mlx5_0:1", .address = "0000:01:00.0"},
                                 {.name = "eth1", .address = "0000:02:00.0"}};
-    EXPECT_TRUE(check_expectations(machine, {"nics=2"}));
+    EXPECT_TRUE(decide::check_expectations(machine, {"nics=2"}));
     for (const char* text :
          {"memory=1Tx", "memory>=", "memory>1TiB", "memory=>1TiB", ">=2", "nics=2.5", "cors=2",
           "cores", "cores=", "cores=two", "cores=-1", "=2", ""}) {
-        EXPECT_THAT(check_expectations(machine, {text}), Fails(Fault::usage, testing::_)) << text;
+        EXPECT_THAT(decide::check_expectations(machine, {text}), Fails(Fault::usage, testing::_))
+            << text;
     }
 }
 
 TEST(Expectations, VersionsWordsAndNetworks) {
-    Machine machine;
+    record::Machine machine;
     machine.kernel = "6.1.0-18-amd64";
     machine.software = {{"nvidia.driver", std::string{"580.65.06"}}};
     machine.platform.iommu = "off";
@@ -399,45 +400,48 @@ TEST(Expectations, VersionsWordsAndNetworks) {
         {.name = "eth0", .bytes_per_second = 125e6, .mtu = 1500, .state = "up"},
         {.name = "eth1", .bytes_per_second = 50e9, .mtu = 9000, .state = "up"},
         {.name = "eth2", .mtu = 1500, .state = "down"}};
-    EXPECT_TRUE(check_expectations(machine, {"driver>=580", "driver=580", "driver>=580.65.06",
-                                             "driver>=79", "kernel>=5.15", "iommu=off", "ecc=on",
-                                             "mtu=9000", "mtu>=4200", "nic=3"}));
+    EXPECT_TRUE(decide::check_expectations(
+        machine, {"driver>=580", "driver=580", "driver>=580.65.06", "driver>=79", "kernel>=5.15",
+                  "iommu=off", "ecc=on", "mtu=9000", "mtu>=4200", "nic=3"}));
     for (const char* text : {"driver>=580.65.7", "driver>=581", "driver=58", "cuda>=12", "ecc=off",
                              "iommu=identity", "kernel=6.2", "mtu=1500", "governor=performance"}) {
-        EXPECT_THAT(check_expectations(machine, {text}), Fails(Fault::environment, testing::_))
+        EXPECT_THAT(decide::check_expectations(machine, {text}),
+                    Fails(Fault::environment, testing::_))
             << text;
     }
     for (const char* text : {"driver>=", "driver=new", "driver=580.", "driver>=580-1", "ecc>=on",
                              "ecc", "iommu=", "driver=99999999999999999999"}) {
-        EXPECT_THAT(check_expectations(machine, {text}), Fails(Fault::usage, testing::_)) << text;
+        EXPECT_THAT(decide::check_expectations(machine, {text}), Fails(Fault::usage, testing::_))
+            << text;
     }
-    EXPECT_THAT(check_expectations(machine, {"gpu_clock>=1980M"}).error().message,
+    EXPECT_THAT(decide::check_expectations(machine, {"gpu_clock>=1980M"}).error().message,
                 HasSubstr("gpu_clock=not known"));
     machine.platform.clock_limit_hz = 2.6e9;
     for (auto& device : machine.devices) {
         device.clock_max_hz = 1.98e9;
         device.power_limit_watts = 700;
     }
-    EXPECT_TRUE(check_expectations(
+    EXPECT_TRUE(decide::check_expectations(
         machine, {"clock>=2600M", "gpu_clock>=1980M", "gpu_clock=1980M", "gpu_power=700"}));
-    EXPECT_FALSE(check_expectations(machine, {"clock>=2601M"}));
+    EXPECT_FALSE(decide::check_expectations(machine, {"clock>=2601M"}));
     machine.devices.front().power_limit_watts = 500; // one of two
-    EXPECT_THAT(check_expectations(machine, {"gpu_power=700"}).error().message,
+    EXPECT_THAT(decide::check_expectations(machine, {"gpu_power=700"}).error().message,
                 HasSubstr("gpu_power=500"));
     machine.devices.back().clock_max_hz = 1.2e9;
-    EXPECT_THAT(check_expectations(machine, {"gpu_clock>=1980M"}).error().message,
+    EXPECT_THAT(decide::check_expectations(machine, {"gpu_clock>=1980M"}).error().message,
                 HasSubstr("1.20 GHz"));
     machine.devices.back().ecc = false;
-    EXPECT_THAT(check_expectations(machine, {"ecc=on"}).error().message, HasSubstr("off, on"));
+    EXPECT_THAT(decide::check_expectations(machine, {"ecc=on"}).error().message,
+                HasSubstr("off, on"));
 }
 
 TEST(Expectations, TellTheSetUpFromParts) {
     for (const char* text : {"driver>=580", "ecc=on", "governor=performance", "mtu=9000",
                              "clock>=2600M", "gpu_clock=1980M", "gpu_power=700"})
-        EXPECT_TRUE(is_setup(text)) << text;
+        EXPECT_TRUE(decide::is_setup(text)) << text;
     for (const char* text :
          {"gpu=8", "cores>=64", "memory=1TiB", "channels=12", "nics=2", "other=1"})
-        EXPECT_FALSE(is_setup(text)) << text;
+        EXPECT_FALSE(decide::is_setup(text)) << text;
 }
 
 } // namespace

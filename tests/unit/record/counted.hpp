@@ -11,10 +11,10 @@
 namespace assay::record {
 
 /// One for each of these times per call, all of whose batches took it.
-inline void add_replicas(Case& c, const std::vector<double>& seconds) {
+inline void add_replicas(record::Case& c, const std::vector<double>& seconds) {
     for (const double s : seconds)
         c.replicas.push_back({.index = static_cast<int>(c.replicas.size()),
-                              .status = Status::ok,
+                              .status = record::Status::ok,
                               .batches = 2,
                               .calls = 1,
                               .values = {s, s},
@@ -23,11 +23,11 @@ inline void add_replicas(Case& c, const std::vector<double>& seconds) {
                               .high = s});
 }
 
-inline double value_of(const Case& c) { return c.metrics.at(0).value.value_or(0); }
+inline double value_of(const record::Case& c) { return c.metrics.at(0).value.value_or(0); }
 
-inline std::vector<int> counted_indexes(const Case& c) {
+inline std::vector<int> counted_indexes(const record::Case& c) {
     std::vector<int> indexes;
-    for (const Replica* replica : counted(c)) indexes.push_back(replica->index);
+    for (const record::Replica* replica : counted(c)) indexes.push_back(replica->index);
     return indexes;
 }
 

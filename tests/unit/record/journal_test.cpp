@@ -22,17 +22,17 @@ namespace {
 
 using namespace testing;
 
-const JournalHeader header{.run = "r1",
-                           .suite = "quick",
-                           .started = "2026-01-31T12:34:56Z",
-                           .version = "0.1.0",
-                           .digest = "abc",
-                           .machine = "m-1",
-                           .replicas = 3,
-                           .modules = {{"host", "b1"}}};
+const record::JournalHeader header{.run = "r1",
+                                   .suite = "quick",
+                                   .started = "2026-01-31T12:34:56Z",
+                                   .version = "0.1.0",
+                                   .digest = "abc",
+                                   .machine = "m-1",
+                                   .replicas = 3,
+                                   .modules = {{"host", "b1"}}};
 
-JournalStep step(std::uint64_t index, int replica) {
-    Case c = test::sample_cases()[0];
+record::JournalStep step(std::uint64_t index, int replica) {
+    record::Case c = test::sample_cases()[0];
     c.replicas = {test::sample_replica(replica, 1e-3, 1, 5)};
     c.metrics.clear();
     return {.case_index = index, .result = c};
@@ -45,30 +45,30 @@ protected:
     void write(std::string_view content) const { folder_.write("journal.ndjson", content); }
     /// A journal of steps 0, 1, ..., each of replica 0, closed again.
     void write_steps(std::uint64_t count) const {
-        auto journal = valid(Journal::create(path(), header));
+        auto journal = valid(record::Journal::create(path(), header));
         for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(journal->add(step(i, 0)));
     }
 
 private:
-    harness::made::TemporaryFolder folder_;
+    made::TemporaryFolder folder_;
 };
 
-void expect_same(const JournalStep& a, const JournalStep& b) {
+void expect_same(const record::JournalStep& a, const record::JournalStep& b) {
     EXPECT_EQ(a.case_index, b.case_index);
-    EXPECT_EQ(to_json(a.result), to_json(b.result));
+    EXPECT_EQ(record::to_json(a.result), record::to_json(b.result));
 }
 
 TEST_F(JournalTest, GivesBackWhatWasAdded) {
     write_steps(2);
-    auto content = valid(read_journal(path()));
+    auto content = valid(record::read_journal(path()));
     EXPECT_EQ(content->header, header);
     ASSERT_EQ(content->steps.size(), 2U);
     EXPECT_EQ(content->bytes, text().size());
     {
-        auto journal = valid(Journal::resume(path(), *content));
+        auto journal = valid(record::Journal::resume(path(), *content));
         ASSERT_TRUE(journal->add(step(0, 1)));
     }
-    content = read_journal(path());
+    content = record::read_journal(path());
     ASSERT_EQ(content->steps.size(), 3U);
     expect_same(content->steps[0], step(0, 0));
     expect_same(content->steps[1], step(1, 0));
@@ -80,7 +80,7 @@ TEST_F(JournalTest, CutAnywhereIsAPrefix) {
     write_steps(3);
     const std::string whole = text();
     for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
-        const auto content = parse_journal(whole.substr(0, cut), "journal");
+        const auto content = record::parse_journal(whole.substr(0, cut), "journal");
         ASSERT_TRUE(content) << cut << ": " << content.error().message;
         const auto lines = static_cast<std::size_t>(
             std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut), '\n'));
@@ -92,14 +92,14 @@ TEST_F(JournalTest, CutAnywhereIsAPrefix) {
     // Going on costs an fsync each: some cuts are enough to meet each kind of place.
     for (std::size_t cut = 0; cut <= whole.size(); cut += 61) {
         write(whole.substr(0, cut));
-        const auto content = read_journal(path());
+        const auto content = record::read_journal(path());
         {
-            auto journal = content->header ? Journal::resume(path(), *content)
-                                           : Journal::create(path(), header);
+            auto journal = content->header ? record::Journal::resume(path(), *content)
+                                           : record::Journal::create(path(), header);
             ASSERT_TRUE(journal) << cut << ": " << journal.error().message;
             ASSERT_TRUE(journal->add(step(77, 0)));
         }
-        const auto again = read_journal(path());
+        const auto again = record::read_journal(path());
         ASSERT_TRUE(again) << cut << ": " << again.error().message;
         ASSERT_EQ(again->steps.size(), content->steps.size() + 1) << cut;
         EXPECT_EQ(again->steps.back().case_index, 77U);
@@ -112,7 +112,7 @@ std::string first_version(const std::string& text) {
     for (const auto line : split(text, '\n')) {
         if (line.empty()) continue;
         auto value = json::parse(line, "line").value();
-        if (value.contains("schema")) value["schema"] = first_journal_schema_name;
+        if (value.contains("schema")) value["schema"] = record::first_journal_schema_name;
         value.erase("crc");
         out += json::to_line(value) + '\n';
     }
@@ -128,7 +128,7 @@ TEST_F(JournalTest, DamageNamesTheLineAndCostsNoOther) {
             const auto at = bad.find(what);
             EXPECT_NE(at, bad.npos);
             bad.replace(at, what.size(), with);
-            const auto content = parse_journal(bad, "j.ndjson");
+            const auto content = record::parse_journal(bad, "j.ndjson");
             if (!content) return content.error().message;
             EXPECT_EQ(content->steps.size(), 1U);
             EXPECT_EQ(content->bytes, bad.size());
@@ -146,15 +146,15 @@ TEST_F(JournalTest, DamageNamesTheLineAndCostsNoOther) {
                     AllOf(in_line(2), says("result.benchmark: got 7, expected a string")));
         EXPECT_THAT(damaged("\"run\":\"r1\"", "\"run\":7"), AllOf(in_line(1), says("run: got 7")));
     }
-    EXPECT_THAT(parse_journal("{\"schema\":\"assay.journal/3\"}\n", "j").error().message,
+    EXPECT_THAT(record::parse_journal("{\"schema\":\"assay.journal/3\"}\n", "j").error().message,
                 HasSubstr("line 1: schema: got \"assay.journal/3\", expected \"assay.journal/2\""));
-    EXPECT_FALSE(parse_journal("not a journal\n", "j"));
-    EXPECT_FALSE(parse_journal("\n", "j"));
+    EXPECT_FALSE(record::parse_journal("not a journal\n", "j"));
+    EXPECT_FALSE(record::parse_journal("\n", "j"));
 }
 
 TEST_F(JournalTest, ReadsJournalsOfVersion1) {
     write_steps(1);
-    const auto content = valid(parse_journal(first_version(text()), "j.ndjson"));
+    const auto content = valid(record::parse_journal(first_version(text()), "j.ndjson"));
     EXPECT_EQ(content->header, header);
     EXPECT_THAT(content->damaged, IsEmpty());
     ASSERT_EQ(content->steps.size(), 1U);
@@ -169,7 +169,7 @@ TEST_F(JournalTest, NoFlippedBitChangesAStep) {
     for (std::size_t bit = 0; bit < 8 * good.size(); bit += stride) {
         auto bad = good;
         bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
-        const auto content = parse_journal(bad, "j");
+        const auto content = record::parse_journal(bad, "j");
         if (!content) {
             EXPECT_THAT(content.error().message, StartsWith("j: line 1:")) << bit;
             continue;
@@ -185,31 +185,32 @@ TEST_F(JournalTest, NoFlippedBitChangesAStep) {
 TEST_F(JournalTest, NeverOverwritesARun) {
     write_steps(1);
     const std::string before = text();
-    EXPECT_THAT(Journal::create(path(), header).error().message, HasSubstr("not overwritten"));
+    EXPECT_THAT(record::Journal::create(path(), header).error().message,
+                HasSubstr("not overwritten"));
     EXPECT_EQ(text(), before);
-    EXPECT_EQ(Journal::create("/nowhere/at/all/journal.ndjson", header).error().fault,
+    EXPECT_EQ(record::Journal::create("/nowhere/at/all/journal.ndjson", header).error().fault,
               Fault::environment);
 }
 
 TEST_F(JournalTest, OneWriterAtATime) {
-    const auto first = valid(Journal::create(path(), header));
-    EXPECT_THAT(Journal::resume(path(), read_journal(path()).value()),
+    const auto first = valid(record::Journal::create(path(), header));
+    EXPECT_THAT(record::Journal::resume(path(), record::read_journal(path()).value()),
                 Fails(Fault::environment, HasSubstr("another run")));
 }
 
 TEST_F(JournalTest, ALineWrittenAfterReadingIsNotCutOff) {
-    JournalContent old;
+    record::JournalContent old;
     {
-        auto journal = valid(Journal::create(path(), header));
-        old = read_journal(path()).value();
+        auto journal = valid(record::Journal::create(path(), header));
+        old = record::read_journal(path()).value();
         ASSERT_TRUE(journal->add(step(0, 0)));
     }
-    EXPECT_THAT(Journal::resume(path(), old), Fails(HasSubstr("has grown")));
-    EXPECT_EQ(read_journal(path()).value().steps.size(), 1U);
+    EXPECT_THAT(record::Journal::resume(path(), old), Fails(HasSubstr("has grown")));
+    EXPECT_EQ(record::read_journal(path()).value().steps.size(), 1U);
 }
 /// A full disk, played by a limit on the size of files.
 TEST_F(JournalTest, AFailedWriteLeavesNoHalfLine) {
-    auto journal = Journal::create(path(), header);
+    auto journal = record::Journal::create(path(), header);
     ASSERT_TRUE(journal->add(step(0, 0)));
     const std::string before = text();
 
@@ -226,24 +227,24 @@ TEST_F(JournalTest, AFailedWriteLeavesNoHalfLine) {
     EXPECT_THAT(failed, Fails(Fault::environment, testing::_));
     EXPECT_EQ(text(), before);
     EXPECT_TRUE(journal->add(step(1, 0)));
-    EXPECT_EQ(read_journal(path())->steps.size(), 2U);
+    EXPECT_EQ(record::read_journal(path())->steps.size(), 2U);
 }
 
 TEST(AddStep, ReplacesAReplicaThatWasMeasuredAgain) {
-    Case c;
+    record::Case c;
     c.benchmark = "a";
     add_step(c, step(0, 2).result);
     add_step(c, step(0, 0).result);
-    Case again = step(0, 2).result;
-    again.replicas[0].status = Status::crashed;
+    record::Case again = step(0, 2).result;
+    again.replicas[0].status = record::Status::crashed;
     add_step(c, again);
     ASSERT_EQ(c.replicas.size(), 2U);
     EXPECT_EQ(c.replicas[0].index, 0);
-    EXPECT_EQ(c.replicas[1].status, Status::crashed);
+    EXPECT_EQ(c.replicas[1].status, record::Status::crashed);
 }
 
 TEST(AddStep, KeepsSomeWarningsOfManyAndSaysSo) {
-    Case c;
+    record::Case c;
     for (int replica = 0; replica < 4; ++replica) {
         auto loud = step(0, replica).result;
         loud.warnings = {std::to_string(replica) + std::string(20'000, 'x'), "of each"};
@@ -253,19 +254,19 @@ TEST(AddStep, KeepsSomeWarningsOfManyAndSaysSo) {
     EXPECT_EQ(c.warnings.back(), "further warnings were left out");
     EXPECT_THAT(c.warnings, Contains("of each").Times(1));
     std::vector<std::string> many;
-    for (int i = 0; i < 1000; ++i) add_warning(many, std::to_string(i));
+    for (int i = 0; i < 1000; ++i) record::add_warning(many, std::to_string(i));
     EXPECT_EQ(many.size(), 100U);
     EXPECT_EQ(many.back(), "further warnings were left out");
     std::vector<std::string> full;
-    add_warning(full, std::string((std::size_t{64} << 10U) - 30, 'x'));
+    record::add_warning(full, std::string((std::size_t{64} << 10U) - 30, 'x'));
     EXPECT_EQ(full.front().front(), 'x') << "64 KiB with the sentence that there were more";
-    add_warning(full, "y");
+    record::add_warning(full, "y");
     EXPECT_THAT(full, Contains("further warnings were left out"));
 }
 
 TEST(AddStep, KeepsAFailedVerification) {
-    Case c;
-    Case bad = step(0, 0).result;
+    record::Case c;
+    record::Case bad = step(0, 0).result;
     bad.verification->passed = false;
     add_step(c, bad);
     add_step(c, step(0, 1).result);
@@ -273,32 +274,32 @@ TEST(AddStep, KeepsAFailedVerification) {
 }
 
 TEST(AddStep, TakesStatusAndReasonWhereNothingWasMeasured) {
-    Case c;
-    Case skipped = step(0, 0).result;
+    record::Case c;
+    record::Case skipped = step(0, 0).result;
     skipped.replicas.clear();
-    skipped.status = Status::skipped;
+    skipped.status = record::Status::skipped;
     skipped.reason = "one rank";
     skipped.warnings = {"w", "w"};
     add_step(c, skipped);
-    EXPECT_EQ(c.status, Status::skipped);
+    EXPECT_EQ(c.status, record::Status::skipped);
     EXPECT_EQ(c.reason, "one rank");
     EXPECT_EQ(c.warnings.size(), 1U);
 }
 
 TEST_F(JournalTest, IsTheRunOfAProcessThatDied) {
-    Machine machine;
+    record::Machine machine;
     machine.id = "m-1";
     machine.cpu_model = "a processor";
     {
-        auto journal = valid(Journal::create(path(), header, machine));
+        auto journal = valid(record::Journal::create(path(), header, machine));
         for (const auto& [index, replica] : {std::pair{0U, 0}, {1U, 0}, {0U, 1}}) {
             auto measured = step(index, replica);
-            measured.result.spread = Spread{.between_replicas = 0.01,
-                                            .degrees = 3,
-                                            .limit = 0.05,
-                                            .replicas = 3,
-                                            .source = "memory",
-                                            .rules = current_rules};
+            measured.result.spread = record::Spread{.between_replicas = 0.01,
+                                                    .degrees = 3,
+                                                    .limit = 0.05,
+                                                    .replicas = 3,
+                                                    .source = "memory",
+                                                    .rules = record::current_rules};
             ASSERT_TRUE(journal->add(measured));
         }
         EXPECT_TRUE(is_being_written(path()));

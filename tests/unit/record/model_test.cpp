@@ -21,22 +21,23 @@ namespace {
 using testing::IsEmpty;
 
 TEST(Model, AReasonOfALaterVersionIsAnother) {
-    ReasonCode code = ReasonCode::none;
+    record::ReasonCode code = record::ReasonCode::none;
     EXPECT_TRUE(from_text("time_limit", code));
-    EXPECT_EQ(code, ReasonCode::time_limit);
+    EXPECT_EQ(code, record::ReasonCode::time_limit);
     EXPECT_TRUE(from_text("eaten_by_mice", code));
-    EXPECT_EQ(code, ReasonCode::other);
+    EXPECT_EQ(code, record::ReasonCode::other);
 }
 
 TEST(Model, FinishedMeansNotTriedAgain) {
-    for (const auto status : all_values<Status>())
-        EXPECT_EQ(is_finished(status), status == Status::ok || status == Status::unstable ||
-                                           status == Status::incorrect || status == Status::skipped)
+    for (const auto status : all_values<record::Status>())
+        EXPECT_EQ(is_finished(status),
+                  status == record::Status::ok || status == record::Status::unstable ||
+                      status == record::Status::incorrect || status == record::Status::skipped)
             << to_string(status);
 }
 
 TEST(Model, IdentityInWords) {
-    Case c;
+    record::Case c;
     c.benchmark = "gemm.square";
     c.place.kind = "host";
     c.library = "openblas";
@@ -58,11 +59,11 @@ struct Sample {
         c.settings = {{"threads", std::int64_t{256}}};
         machine.devices = {{.kind = "cuda", .uuid = "GPU-1"}};
     }
-    Device& device() { return machine.devices.front(); }
+    record::Device& device() { return machine.devices.front(); }
     std::string of(std::string_view name) const { return text(conditions(c, machine), name); }
 
-    Case c;
-    Machine machine;
+    record::Case c;
+    record::Machine machine;
 };
 
 TEST(Conditions, WhatIsNotRecordedIsNotThere) {
@@ -70,7 +71,8 @@ TEST(Conditions, WhatIsNotRecordedIsNotThere) {
     EXPECT_THAT(conditions({.place = {.kind = "cuda"}}, {}), IsEmpty());
     Sample sample;
     EXPECT_EQ(conditions(sample.c, sample.machine),
-              (NamedList{{"executed_on", std::string{"device"}}, {"mode", std::string{"whole"}}}));
+              (record::NamedList{{"executed_on", std::string{"device"}},
+                                 {"mode", std::string{"whole"}}}));
 }
 
 TEST(Conditions, TheTeamIsReadFromEvidenceAndInOlderFilesFromSettings) {
@@ -120,14 +122,14 @@ TEST(Conditions, EveryOneOfTheTableCanBeRecorded) {
     sample.device().power_limit_watts = 700;
     const auto all = conditions(sample.c, sample.machine);
     std::vector<std::string_view> names;
-    for (const auto& condition : condition_table()) {
-        EXPECT_EQ(find_condition(condition.name), &condition);
+    for (const auto& condition : record::condition_table()) {
+        EXPECT_EQ(record::find_condition(condition.name), &condition);
         if (condition.name != "energy_scope")
             names.push_back(condition.name); // of metrics, not of a case
     }
     ASSERT_EQ(all.size(), names.size());
     for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].name, names[i]);
-    EXPECT_EQ(find_condition("sparsity"), nullptr);
+    EXPECT_EQ(record::find_condition("sparsity"), nullptr);
 }
 
 // --- courses of soaks --------------------------------------------------------------------------------

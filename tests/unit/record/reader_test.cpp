@@ -24,7 +24,7 @@ std::string sample_text() {
     return text;
 }
 
-std::string error_of(std::string_view text, const ReadOptions& options = {}) {
+std::string error_of(std::string_view text, const record::ReadOptions& options = {}) {
     const auto run = parse_run(text, "run.json", options);
     return run ? "no error" : run.error().message;
 }
@@ -45,18 +45,20 @@ TEST(RoundTrip, WhatIsWrittenIsReadByBothReaders) {
         EXPECT_EQ(to_json(*fast), to_json(run));
         EXPECT_EQ(to_text(*fast), text);
 
-        for (const Case& c : run.cases) {
-            const auto parsed = valid(json::parse(json::to_line(to_json(c)), "line"));
-            EXPECT_EQ(to_json(*valid(json::read<Case>(*parsed, "line"))), to_json(c));
+        for (const record::Case& c : run.cases) {
+            const auto parsed = valid(json::parse(json::to_line(record::to_json(c)), "line"));
+            EXPECT_EQ(record::to_json(*valid(json::read<record::Case>(*parsed, "line"))),
+                      record::to_json(c));
         }
-        const auto machine = valid(json::read<Machine>(to_json(run.machine), "machine"));
-        EXPECT_EQ(to_json(*machine), to_json(run.machine));
+        const auto machine =
+            valid(json::read<record::Machine>(record::to_json(run.machine), "machine"));
+        EXPECT_EQ(record::to_json(*machine), record::to_json(run.machine));
     }
 }
 
 TEST(Reader, MakesEveryTextPlainUnlessAskedNotTo) {
     const std::string hostile = "a\x1b[31mb\nc\u202ed";
-    Case c{.benchmark = hostile};
+    record::Case c{.benchmark = hostile};
     c.settings = {{hostile, hostile}};
     record::Run run{.id = hostile, .cases = {c}};
     run.machine.cpu_model = hostile;
@@ -70,16 +72,16 @@ TEST(Reader, MakesEveryTextPlainUnlessAskedNotTo) {
 }
 
 TEST(RoundTrip, NumbersThatAreNotFiniteAreAbsent) {
-    Case c{.benchmark = "a"};
+    record::Case c{.benchmark = "a"};
     c.settings = {{"x", std::nan("")}, {"y", 1.0}};
     c.ceiling.value = std::numeric_limits<double>::infinity();
     const auto read = valid(parse_run(to_text({.cases = {c}}), "run.json"));
-    EXPECT_EQ(read->cases[0].settings, (NamedList{{"y", 1.0}}));
+    EXPECT_EQ(read->cases[0].settings, (record::NamedList{{"y", 1.0}}));
     EXPECT_EQ(read->cases[0].ceiling.value, std::nullopt);
 }
 
 TEST(RoundTrip, ThroughAFile) {
-    const harness::made::TemporaryFolder folder;
+    const made::TemporaryFolder folder;
     const auto file = folder.path() / "run.json";
     ASSERT_TRUE(write_run(file, test::sample_run()));
     EXPECT_EQ(to_text(*valid(read_run(file))), sample_text());
@@ -89,8 +91,8 @@ TEST(RoundTrip, ThroughAFile) {
 TEST(Reader, CanLeaveOutTheValues) {
     const auto read = valid(parse_run(sample_text(), "run.json", {.values = false}));
     record::Run expected = test::sample_run();
-    for (Case& c : expected.cases)
-        for (Replica& replica : c.replicas) replica.values.clear();
+    for (record::Case& c : expected.cases)
+        for (record::Replica& replica : c.replicas) replica.values.clear();
     EXPECT_EQ(to_json(*read), to_json(expected));
 }
 
@@ -231,7 +233,7 @@ TEST(Reader, RefusesWhatIsNoResult) {
 }
 
 TEST(Reader, RefusesHugeFilesAtOnce) {
-    const harness::made::TemporaryFolder folder;
+    const made::TemporaryFolder folder;
     const auto file = folder.write("run.json", "{");
     std::filesystem::resize_file(file, (std::uintmax_t{1} << 30U) + 1); // sparse
     EXPECT_THAT(read_run(file),
@@ -280,7 +282,8 @@ void expect_same_keys(json::Value definition, const json::Value& definitions) {
                 required.emplace_back(key);
             using Inner = typename Inside<Member>::Type;
             SCOPED_TRACE(key);
-            if constexpr (json::Record<Inner> && !OneOf<Inner, Soak, SoakVisit, Gates>)
+            if constexpr (json::Record<Inner> &&
+                          !OneOf<Inner, record::Soak, record::SoakVisit, record::Gates>)
                 expect_same_keys<Inner>(definition["properties"][key], definitions);
         },
         record);
@@ -299,9 +302,9 @@ TEST(Schema, DescribesExactlyTheKeysThatAreWritten) {
     const auto schema = valid(json::read_file(ASSAY_SCHEMA_FILE));
     const json::Value& definitions = (*schema)["definitions"];
     expect_same_keys<record::Run>(definitions["run"], definitions);
-    expect_same_keys<Machine>(definitions["machine"], definitions);
-    expect_same_keys<Case>(definitions["case"], definitions);
-    expect_same_keys<Digests>(definitions["digests"], definitions);
+    expect_same_keys<record::Machine>(definitions["machine"], definitions);
+    expect_same_keys<record::Case>(definitions["case"], definitions);
+    expect_same_keys<record::Digests>(definitions["digests"], definitions);
 }
 
 TEST(Schema, ListsEveryCodeOfAReason) {
@@ -311,26 +314,26 @@ TEST(Schema, ListsEveryCodeOfAReason) {
     std::size_t count = 0;
     for (const auto& code : definition["enum"]) {
         const auto name = code.get<std::string>();
-        const auto expected = static_cast<ReasonCode>(++count); // `none` is not written
+        const auto expected = static_cast<record::ReasonCode>(++count); // `none` is not written
         EXPECT_EQ(name, to_string(expected));
         EXPECT_NE(description.find(name + ": "), description.npos) << name;
     }
-    EXPECT_EQ(to_string(static_cast<ReasonCode>(count + 1)), "?");
+    EXPECT_EQ(to_string(static_cast<record::ReasonCode>(count + 1)), "?");
 }
 
 TEST(Convert, MessagesOfWorkersAreReadWithTheirPlace) {
-    json::Value replica = to_json(test::sample_replica(0, 1e-3, 1));
+    json::Value replica = record::to_json(test::sample_replica(0, 1e-3, 1));
     replica["telemetry"]["disturbances"] = {1};
-    const auto read = json::read<Replica>(replica, "message of a worker");
+    const auto read = json::read<record::Replica>(replica, "message of a worker");
     EXPECT_THAT(read,
                 Fails("message of a worker: telemetry.disturbances[0]: got 1, expected a string"));
-    EXPECT_FALSE(json::read<Replica>(json::Value(7), "x"));
+    EXPECT_FALSE(json::read<record::Replica>(json::Value(7), "x"));
     for (const char* extra : {"{\"a\":[]}", "{\"a\":9223372036854775808}"}) {
-        json::Value bad = to_json(test::sample_replica(0, 1e-3, 1));
+        json::Value bad = record::to_json(test::sample_replica(0, 1e-3, 1));
         bad["extra"] = json::parse(extra, "x").value();
-        EXPECT_FALSE(json::read<Replica>(bad, "x")) << extra;
+        EXPECT_FALSE(json::read<record::Replica>(bad, "x")) << extra;
     }
-    EXPECT_FALSE(json::read<Place>(
+    EXPECT_FALSE(json::read<record::Place>(
         json::parse(R"({"kind":"host","uuid":"","index":0,"x":1})", "x").value(), "x"));
 }
 

@@ -14,14 +14,14 @@ namespace {
 
 using namespace testing;
 
-Machine machine(std::string id, std::vector<std::string> aliases = {}) {
+record::Machine machine(std::string id, std::vector<std::string> aliases = {}) {
     const char* const by = aliases.empty() ? "machine_id" : "product_uuid";
     return {.id = std::move(id), .identity = {.by = by, .aliases = std::move(aliases)}};
 }
-std::map<std::string, std::string> common(std::vector<Machine> machines) {
+std::map<std::string, std::string> common(std::vector<record::Machine> machines) {
     std::map<std::string, std::string> ids;
     const auto before = machines;
-    std::vector<Sighting> sightings;
+    std::vector<record::Sighting> sightings;
     for (auto& one : machines) sightings.push_back({.machine = &one});
     resolve_ids(sightings);
     for (std::size_t i = 0; i < before.size(); ++i) ids[before[i].id] = machines[i].id;
@@ -63,8 +63,8 @@ struct Seen {
     std::string board;
 };
 
-Machine machine_of(const Seen& seen) {
-    Machine machine{.id = seen.id, .identity = {.by = seen.by}};
+record::Machine machine_of(const Seen& seen) {
+    record::Machine machine{.id = seen.id, .identity = {.by = seen.by}};
     machine.identity.node = seen.node;
     for (const auto& uuid : seen.devices)
         machine.devices.push_back({.kind = "cuda", .uuid = uuid, .pci_address = "0000:06:00.0"});
@@ -72,10 +72,10 @@ Machine machine_of(const Seen& seen) {
         machine.identity.parts = {{.kind = "board", .where = "", .id = seen.board}};
     return machine;
 }
-std::vector<Machine> resolved(const std::vector<Seen>& seen) {
-    std::vector<Machine> machines;
+std::vector<record::Machine> resolved(const std::vector<Seen>& seen) {
+    std::vector<record::Machine> machines;
     for (const auto& one : seen) machines.push_back(machine_of(one));
-    std::vector<Sighting> sightings;
+    std::vector<record::Sighting> sightings;
     for (std::size_t i = 0; i < seen.size(); ++i)
         sightings.push_back(
             {.machine = &machines[i], .campaign = seen[i].campaign, .node = seen[i].node});
@@ -122,7 +122,7 @@ TEST(WeakIdentity, JoinsOverlappingSetsOfDevices) {
 }
 
 TEST(WeakIdentity, SlicesAreOfTheirDevice) {
-    Device slice{.uuid = "MIG-5c89a2b4", .whole_uuid = "GPU-1", .mode = "mig 1g.10gb"};
+    record::Device slice{.uuid = "MIG-5c89a2b4", .whole_uuid = "GPU-1", .mode = "mig 1g.10gb"};
     EXPECT_EQ(part_id(slice), "GPU-1");
     slice.whole_uuid.reset();
     EXPECT_EQ(part_id(slice), "");
@@ -191,7 +191,8 @@ TEST(SameMachine, RunsWithoutRootAreOfTheOneWithTheirDevices) {
     auto two = machine_of({.devices = {"GPU-2"}, .id = "two", .by = "product_uuid"});
     auto user = machine_of({.devices = {"GPU-2"}, .id = "image", .by = "machine_id"});
     one.identity.aliases = two.identity.aliases = {"image"};
-    const std::vector<Sighting> all{{.machine = &one}, {.machine = &two}, {.machine = &user}};
+    const std::vector<record::Sighting> all{
+        {.machine = &one}, {.machine = &two}, {.machine = &user}};
     resolve_ids(all);
     EXPECT_EQ(one.id, "one");
     EXPECT_EQ(two.id, "two");

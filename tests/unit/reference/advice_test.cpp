@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::reference {
 namespace {
 
 using namespace testing;
-using namespace assay::datasheet;
-using machine::Severity;
+using namespace assay::reference;
+using record::Severity;
 
 /// Two sockets, two GPUs with a switch each, an adapter; nothing to say about it.
 record::Machine good() {
@@ -131,7 +131,7 @@ TEST(Advice, ALinkThatTheDriverDescribesIsSaidOnce) {
     EXPECT_THAT(advise(machine, nothing), IsEmpty());
     machine.devices.clear(); // without a driver
     EXPECT_THAT(advise(machine, nothing),
-                ElementsAre(Field(&machine::Finding::code, "link_narrow")));
+                ElementsAre(Field(&record::Finding::code, "link_narrow")));
 }
 
 TEST(Advice, ErrorsTheMostSeriousFirst) {
@@ -160,12 +160,12 @@ TEST(Advice, ErrorsTheMostSeriousFirst) {
     EXPECT_THAT(found[4].what, HasSubstr("4 errors of the port since the start"));
     EXPECT_THAT(on_errors({counter("driver", "", "xid_", 1), counter("driver", "", "xid_-1", 1),
                            counter("", "", "", 1)}),
-                Each(Field(&machine::Finding::severity, Severity::caution)));
+                Each(Field(&record::Finding::severity, Severity::caution)));
 }
 
 // --- versions ----------------------------------------------------------------------------------------
 
-const datasheet::Compatibility table{
+const reference::Compatibility table{
     .toolkits = {{.toolkit = {13}, .driver = {580, 65, 6}, .source = "s"},
                  {.toolkit = {12}, .driver = {525, 60, 13}, .source = "s"}},
     .chips = {{.compute_capability = "7.0",
@@ -183,7 +183,7 @@ std::vector<std::string> codes(const std::string& driver, const std::string& chi
     machine.software = {{"nvidia.driver", driver}};
     std::vector<std::string> found;
     for (const auto& finding : on_versions(machine, runtime, table)) {
-        EXPECT_EQ(finding.severity, machine::Severity::serious);
+        EXPECT_EQ(finding.severity, record::Severity::serious);
         EXPECT_FALSE(finding.action.empty());
         found.push_back(finding.code);
     }
@@ -242,4 +242,4 @@ TEST(Compatibility, SaysWhatIsWrongWithAFile) {
 }
 
 } // namespace
-} // namespace assay::harness
+} // namespace assay::reference

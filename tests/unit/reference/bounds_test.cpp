@@ -24,8 +24,9 @@
 namespace {
 
 using namespace assay;
-using namespace assay::harness;
+using namespace assay::reference;
 using namespace testing;
+using plan::BoundBy;
 using record::Links;
 
 /// Devices need compilers that may not be here, so the sources are read.
@@ -138,8 +139,8 @@ TEST(Bounds, FollowFromWhatACaseTells) {
 
 // Ceilings of devices, on machines that were never seen: the files are the ones that are installed.
 
-const Result<datasheet::Hardware>& shipped() {
-    static const auto hardware = datasheet::read_hardware();
+const Result<reference::Hardware>& shipped() {
+    static const auto hardware = reference::read_hardware();
     return hardware;
 }
 
@@ -232,10 +233,10 @@ TEST(DeviceLimits, ProductsOfMatricesMayUseTensorEnginesAndNothingElseDoes) {
 TEST(DeviceLimits, EveryPrecisionHasARateAndEveryRateAPrecision) {
     std::set<std::string> rates;
     for (const auto& entry : shipped()->entries)
-        for (const auto engine : {datasheet::Engine::vector, datasheet::Engine::tensor})
+        for (const auto engine : {reference::Engine::vector, reference::Engine::tensor})
             for (const auto& [precision, rate] : entry.rates.of(engine)) rates.insert(precision);
     std::set<std::string> named;
-    for (const auto& name : datasheet::precision_names) named.emplace(name.hardware);
+    for (const auto& name : reference::precision_names) named.emplace(name.hardware);
     EXPECT_EQ(named, rates);
     for (const char* precision :
          {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "int8", "mxfp8", "nvfp4"})
@@ -392,17 +393,17 @@ TEST(DeviceLimits, FiguresThatDisagreeAreNamed) {
 
 // --- beside what was measured ------------------------------------------------------------------------
 
-Catalogue device_catalogue() {
-    auto peak = harness::made::benchmark("peak.tensor", "flop_rate",
-                                         {harness::made::choice("precision", {"bf16"}, {"bf16"})});
+plan::Catalogue device_catalogue() {
+    auto peak = made::benchmark("peak.tensor", "flop_rate",
+                                {made::choice("precision", {"bf16"}, {"bf16"})});
     peak.is_ceiling = true;
     peak.bound = BoundBy::matrix_units;
-    auto product = harness::made::benchmark(
-        "gemm.square", "flop_rate", {harness::made::choice("precision", {"bf16"}, {"bf16"})});
+    auto product = made::benchmark("gemm.square", "flop_rate",
+                                   {made::choice("precision", {"bf16"}, {"bf16"})});
     product.ceiling = "peak.tensor";
     product.bound = BoundBy::matrix_units;
-    Catalogue all;
-    all.modules = {harness::made::manifest("cublaslt", {peak, product})};
+    plan::Catalogue all;
+    all.modules = {made::manifest("cublaslt", {peak, product})};
     return all;
 }
 
@@ -415,7 +416,7 @@ std::vector<record::Case> judged(double peak, double product, record::Device dev
     run.cases = {measured("peak.tensor", "flop_rate", "FLOP/s", bf16, peak),
                  measured("gemm.square", "flop_rate", "FLOP/s", bf16, product)};
     run.cases[0].place.uuid = peak_on;
-    for (int i = 0; i < 2; ++i) assign_ceilings(run, device_catalogue(), shipped());
+    for (int i = 0; i < 2; ++i) run::assign_ceilings(run, device_catalogue(), shipped());
     return run.cases;
 }
 
@@ -434,13 +435,13 @@ TEST(DeviceLimits, WhatNoHardwareCanDoIsIncorrect) {
          {std::pair{9e12, record::Status::incorrect}, {5e12, record::Status::ok}}) {
         record::Run run;
         run.machine = machine_with(h200());
-        auto all = harness::made::catalogue();
-        auto benchmark = harness::made::benchmark("memory.stream", "bandwidth", {});
+        auto all = made::catalogue();
+        auto benchmark = made::benchmark("memory.stream", "bandwidth", {});
         benchmark.bound = BoundBy::memory;
-        all.modules.push_back(harness::made::manifest("cublaslt", {benchmark}));
+        all.modules.push_back(made::manifest("cublaslt", {benchmark}));
         run.cases.push_back(stream());
         run.cases[0].metrics.front().value = value;
-        assign_ceilings(run, all, shipped());
+        run::assign_ceilings(run, all, shipped());
         EXPECT_EQ(run.cases[0].status, status) << run.cases[0].ceiling.source;
         EXPECT_EQ(run.cases[0].metrics.empty(), status == record::Status::incorrect);
     }

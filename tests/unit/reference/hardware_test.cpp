@@ -19,7 +19,7 @@
 namespace {
 
 using namespace assay;
-using namespace assay::datasheet;
+using namespace assay::reference;
 using namespace testing;
 
 const Hardware& shipped() {

@@ -20,11 +20,11 @@
 namespace {
 
 using namespace assay;
-using namespace assay::harness;
+using namespace assay::reference;
 using namespace testing;
 
-const Result<datasheet::Hardware>& shipped() {
-    static const auto hardware = datasheet::read_hardware();
+const Result<reference::Hardware>& shipped() {
+    static const auto hardware = reference::read_hardware();
     return hardware;
 }
 
@@ -65,7 +65,8 @@ record::Case stream(double bytes = 16e9, std::int64_t threads = 192) {
     c.evidence.footprint_bytes = bytes;
     return c;
 }
-DeviceLimits limits(BoundBy by, const record::Case& c, const record::Machine& machine = genoa()) {
+DeviceLimits limits(plan::BoundBy by, const record::Case& c,
+                    const record::Machine& machine = genoa()) {
     return host_limits(by, c, machine, shipped());
 }
 
@@ -74,7 +75,7 @@ TEST(HostLimits, ArithmeticIsCoresTimesRateTimesTheClockOfTheWindow) {
     c.replicas.resize(2);
     c.replicas[0].telemetry.core_clock_hz = 3.55e9;
     c.replicas[1].telemetry.core_clock_hz = 3.6e9; // the value is of the fast replicas
-    const auto found = limits(BoundBy::vector_units, c);
+    const auto found = limits(plan::BoundBy::vector_units, c);
     ASSERT_THAT(found.ceilings, SizeIs(2));
     EXPECT_EQ(found.ceilings[0].kind, record::CeilingKind::datasheet);
     EXPECT_DOUBLE_EQ(*found.ceilings[0].value, 192 * 16 * 3.6e9);
@@ -87,7 +88,7 @@ TEST(HostLimits, ArithmeticIsCoresTimesRateTimesTheClockOfTheWindow) {
 
 TEST(HostLimits, OneThreadIsOneCoreAndNoMoreThanMayBeUsed) {
     const auto value = [](std::int64_t threads, const record::Machine& machine = genoa()) {
-        return *limits(BoundBy::vector_units, product("fp64", threads), machine)
+        return *limits(plan::BoundBy::vector_units, product("fp64", threads), machine)
                     .ceilings.at(0)
                     .value;
     };
@@ -99,7 +100,7 @@ TEST(HostLimits, OneThreadIsOneCoreAndNoMoreThanMayBeUsed) {
 }
 
 TEST(HostLimits, ThePrecisionAndTheInstructionsDecide) {
-    const auto value = [](const record::Case& c, BoundBy by = BoundBy::matrix_units) {
+    const auto value = [](const record::Case& c, plan::BoundBy by = plan::BoundBy::matrix_units) {
         const auto found = limits(by, c);
         return found.ceilings.empty() ? 0 : *found.ceilings[0].value / (192 * 3.5e9);
     };
@@ -111,45 +112,46 @@ TEST(HostLimits, ThePrecisionAndTheInstructionsDecide) {
         return measured("flop_rate", "FLOP/s", {{"precision", std::string{"fp64"}}, {"isa", name}},
                         192);
     };
-    EXPECT_DOUBLE_EQ(value(isa("best"), BoundBy::vector_units), 16);
-    EXPECT_DOUBLE_EQ(value(isa("sse4"), BoundBy::vector_units), 0);
-    EXPECT_THAT(limits(BoundBy::matrix_units, product("fp16")).reason,
+    EXPECT_DOUBLE_EQ(value(isa("best"), plan::BoundBy::vector_units), 16);
+    EXPECT_DOUBLE_EQ(value(isa("sse4"), plan::BoundBy::vector_units), 0);
+    EXPECT_THAT(limits(plan::BoundBy::matrix_units, product("fp16")).reason,
                 HasSubstr("no fp16 rate of AMD EPYC 9R14"));
 }
 
 TEST(HostLimits, WithoutAClockThereIsThatOfTheIdleMachineOrTheSheet) {
     auto c = product("fp64");
     c.telemetry.core_clock_hz.reset();
-    EXPECT_DOUBLE_EQ(*limits(BoundBy::vector_units, c).ceilings.at(0).value, 192 * 16 * 3.7e9);
+    EXPECT_DOUBLE_EQ(*limits(plan::BoundBy::vector_units, c).ceilings.at(0).value,
+                     192 * 16 * 3.7e9);
     auto machine = genoa();
     machine.core_clock_hz = 3e9;
-    EXPECT_DOUBLE_EQ(*limits(BoundBy::vector_units, c, machine).ceilings.at(0).value,
+    EXPECT_DOUBLE_EQ(*limits(plan::BoundBy::vector_units, c, machine).ceilings.at(0).value,
                      192 * 16 * 3e9);
     machine.core_clock_hz.reset();
     machine.cpu_model = "AMD EPYC 9654";
-    EXPECT_THAT(limits(BoundBy::vector_units, c, machine).reason, HasSubstr("clock"));
+    EXPECT_THAT(limits(plan::BoundBy::vector_units, c, machine).reason, HasSubstr("clock"));
     c.settings.clear();
-    EXPECT_THAT(limits(BoundBy::vector_units, c).reason, HasSubstr("threads"));
+    EXPECT_THAT(limits(plan::BoundBy::vector_units, c).reason, HasSubstr("threads"));
 }
 
 TEST(HostLimits, MemoryIsSocketsTimesChannelsTimesRate) {
-    const auto found = limits(BoundBy::memory, stream());
+    const auto found = limits(plan::BoundBy::memory, stream());
     ASSERT_THAT(found.ceilings, SizeIs(1));
     EXPECT_DOUBLE_EQ(*found.ceilings[0].value, 2 * 12 * 4800e6 * 8);
     EXPECT_THAT(found.ceilings[0].source,
                 AllOf(HasSubstr("24 x 4800 MT/s x 8 B"), HasSubstr("hardware_readout"),
                       Not(HasSubstr("guest"))));
-    EXPECT_DOUBLE_EQ(*limits(BoundBy::memory, stream(16e9, 1)).ceilings.at(0).value,
+    EXPECT_DOUBLE_EQ(*limits(plan::BoundBy::memory, stream(16e9, 1)).ceilings.at(0).value,
                      12 * 4800e6 * 8);
-    EXPECT_THAT(limits(BoundBy::memory, stream(1e9)).reason, HasSubstr("768 MiB"));
-    EXPECT_THAT(limits(BoundBy::memory, stream(1e9)).ceilings, IsEmpty());
+    EXPECT_THAT(limits(plan::BoundBy::memory, stream(1e9)).reason, HasSubstr("768 MiB"));
+    EXPECT_THAT(limits(plan::BoundBy::memory, stream(1e9)).ceilings, IsEmpty());
 }
 
 TEST(HostLimits, ModulesOfTheMachinePrecedeTheCatalogue) {
     auto machine = genoa();
     auto& modules = machine.platform.memory_modules;
     const auto value = [&] {
-        return *limits(BoundBy::memory, stream(), machine).ceilings.at(0).value;
+        return *limits(plan::BoundBy::memory, stream(), machine).ceilings.at(0).value;
     };
     modules = {{.count = 24, .type = "DDR5", .transfers_per_second = 4.4e9}};
     EXPECT_DOUBLE_EQ(value(), 24 * 4400e6 * 8);
@@ -166,7 +168,7 @@ TEST(HostLimits, ModulesOfTheMachinePrecedeTheCatalogue) {
     machine.virtualization = "none";
     machine.cpu_model = "Arm Neoverse V2";
     machine.cpu_vendor = "Arm";
-    EXPECT_THAT(limits(BoundBy::memory, stream(), machine).reason,
+    EXPECT_THAT(limits(plan::BoundBy::memory, stream(), machine).reason,
                 HasSubstr("no memory bandwidth"));
     modules[0].count = 12;
     machine.platform.memory_channels = 12;
@@ -176,11 +178,11 @@ TEST(HostLimits, ModulesOfTheMachinePrecedeTheCatalogue) {
 TEST(HostLimits, AGuestMaySharePartOfASocket) {
     auto machine = genoa();
     machine.virtualization = "kvm";
-    EXPECT_THAT(limits(BoundBy::memory, stream(), machine).ceilings.at(0).source,
+    EXPECT_THAT(limits(plan::BoundBy::memory, stream(), machine).ceilings.at(0).source,
                 Not(HasSubstr("guest"))); // all cores of both
     machine.cores = machine.usable_cores = 8;
     machine.sockets = 8; // one of each core
-    const auto found = limits(BoundBy::memory, stream(), machine).ceilings.at(0);
+    const auto found = limits(plan::BoundBy::memory, stream(), machine).ceilings.at(0);
     EXPECT_DOUBLE_EQ(*found.value, 12 * 4800e6 * 8);
     EXPECT_THAT(found.source, AllOf(HasSubstr("in use: 12 x"), HasSubstr("this guest may share")));
 }
@@ -188,20 +190,20 @@ TEST(HostLimits, AGuestMaySharePartOfASocket) {
 TEST(HostLimits, AnUnknownProcessorHasNone) {
     auto machine = genoa();
     machine.cpu_model = "Example 9000";
-    const auto found = limits(BoundBy::memory, stream(), machine);
+    const auto found = limits(plan::BoundBy::memory, stream(), machine);
     EXPECT_THAT(found.ceilings, IsEmpty());
     EXPECT_THAT(found.warnings, IsEmpty());
     EXPECT_EQ(found.reason, "configs/hardware has no \"Example 9000\"");
-    EXPECT_THAT(limits(BoundBy::none, stream(), machine).reason, IsEmpty());
-    EXPECT_THAT(host_limits(BoundBy::memory, stream(), genoa(), fail("no file")).reason,
+    EXPECT_THAT(limits(plan::BoundBy::none, stream(), machine).reason, IsEmpty());
+    EXPECT_THAT(host_limits(plan::BoundBy::memory, stream(), genoa(), fail("no file")).reason,
                 HasSubstr("no file"));
 }
 
 /// peak.fma and gemm.square of a host with their bounds, as assign_ceilings() leaves them.
 std::vector<record::Case> judged(double peak, double value, std::string model) {
-    auto catalogue = harness::made::catalogue();
+    auto catalogue = made::catalogue();
     for (auto& module : catalogue.modules)
-        for (auto& benchmark : module.benchmarks) benchmark.bound = BoundBy::vector_units;
+        for (auto& benchmark : module.benchmarks) benchmark.bound = plan::BoundBy::vector_units;
     record::Run run;
     run.machine = genoa();
     run.machine.cpu_model = std::move(model);
@@ -214,7 +216,7 @@ std::vector<record::Case> judged(double peak, double value, std::string model) {
     };
     add("peak.fma", "host", peak);
     add("gemm.square", "openblas", value);
-    assign_ceilings(run, catalogue, shipped());
+    run::assign_ceilings(run, catalogue, shipped());
     return run.cases;
 }
 
@@ -258,13 +260,13 @@ public:
         record::Evidence told{
             .machines = machines, .ranks = ranks, .network_devices = std::move(devices)};
         record::NamedList settings;
-        note_network_rate(told, settings, machine::Files{folder_.path()});
+        worker::note_network_rate(told, settings, machine::Files{folder_.path()});
         return told;
     }
     record::NamedList for_people(std::string devices) const {
         record::Evidence told{.network_devices = std::move(devices)};
         record::NamedList settings;
-        note_network_rate(told, settings, machine::Files{folder_.path()});
+        worker::note_network_rate(told, settings, machine::Files{folder_.path()});
         return settings;
     }
 
@@ -277,7 +279,7 @@ private:
         std::filesystem::create_directories((path(device) / file).parent_path());
         std::ofstream{path(device) / file} << text << '\n';
     }
-    harness::made::TemporaryFolder folder_;
+    made::TemporaryFolder folder_;
 };
 
 record::Case put(record::Evidence told, double value = 2e9) {
@@ -291,7 +293,7 @@ record::Case put(record::Evidence told, double value = 2e9) {
     return c;
 }
 DeviceLimits limits(record::Evidence told) {
-    return network_limits(BoundBy::network, put(std::move(told)));
+    return network_limits(plan::BoundBy::network, put(std::move(told)));
 }
 
 TEST(NetworkLimits, OneCardCarriesItsRateEachWay) {
@@ -346,7 +348,7 @@ TEST(NetworkLimits, NothingIsSaidOfMemoryAndOfOtherBenchmarks) {
     EXPECT_THAT(host.for_people("memory"), IsEmpty());
     EXPECT_THAT(host.for_people(""), IsEmpty());
     EXPECT_THAT(limits(host.noted("memory", 1)).reason, IsEmpty());
-    const auto undeclared = network_limits(BoundBy::none, put(host.noted("eth0")));
+    const auto undeclared = network_limits(plan::BoundBy::none, put(host.noted("eth0")));
     EXPECT_THAT(undeclared.ceilings, IsEmpty());
     EXPECT_THAT(undeclared.reason, IsEmpty());
 }
@@ -374,9 +376,9 @@ TEST(NetworkLimits, ACaseIsHeldAgainstItAndFasterIsAWarning) {
     const Host host;
     record::Run run;
     run.cases = {put(host.noted("eth0")), put(host.noted("eth0"), 4e9), put(host.noted("veth1"))};
-    auto catalogue = harness::made::catalogue();
-    catalogue.modules.front().benchmarks.front().bound = BoundBy::network;
-    assign_ceilings(run, catalogue);
+    auto catalogue = made::catalogue();
+    catalogue.modules.front().benchmarks.front().bound = plan::BoundBy::network;
+    run::assign_ceilings(run, catalogue);
     EXPECT_EQ(run.cases[0].ceiling.value, 3.125e9);
     EXPECT_THAT(run.cases[0].warnings, IsEmpty());
     EXPECT_THAT(run.cases[1].warnings, ElementsAre(HasSubstr("128.0% of its ceiling")));

@@ -19,7 +19,7 @@
 
 #include <sstream>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 using namespace testing;
@@ -52,7 +52,7 @@ TEST(CompareAnswer, SaysWhichIsFasterByHowMuchAndHowSure) {
     EXPECT_THAT(verdict(made({1, 0.8}, 5)),
                 AllOf(StartsWith("B is slower than A: 0.80"), HasSubstr("over 5 test cases.")));
     EXPECT_EQ(verdict_of(made({1, 0.8}, 5)).tone, document::Tone::bad);
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_THAT(verdict(made({1, 1.25}, 5)), StartsWith("B 快于 A：5 个测试项上为 1.25"));
 }
 
@@ -319,22 +319,23 @@ TEST(CompareRender, HostileTextStaysText) {
         const std::vector documents{make_document(comparison)};
         const auto html = write::to_html(documents, {}).value();
         for (const auto& output : {html, write::to_markdown(documents),
-                                   write::to_terminal(documents), to_csv(comparison)})
+                                   write::to_terminal(documents), exchange::to_csv(comparison)})
             EXPECT_THAT(output, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\xE2\x80\xAE"))))
                 << text;
         EXPECT_EQ(test::MarkupReader{html}.problem(), "") << text;
-        EXPECT_TRUE(json::parse(to_json(comparison), "json").has_value()) << text;
+        EXPECT_TRUE(json::parse(exchange::to_json(comparison), "json").has_value()) << text;
     }
 }
 
 TEST(CompareRender, CsvRunsNothingInASpreadsheet) {
-    EXPECT_THAT(to_csv(hostile("a; =1+1")), HasSubstr("\"a;' =1+1\""));
-    EXPECT_THAT(to_csv(hostile("=1+1")), AllOf(HasSubstr("\"'=1+1"), Not(HasSubstr(",=1+1"))));
+    EXPECT_THAT(exchange::to_csv(hostile("a; =1+1")), HasSubstr("\"a;' =1+1\""));
+    EXPECT_THAT(exchange::to_csv(hostile("=1+1")),
+                AllOf(HasSubstr("\"'=1+1"), Not(HasSubstr(",=1+1"))));
 }
 
 TEST(CompareRender, LinesFitTheTerminalInBothLanguages) {
     const auto comparison = hostile("quite a long name of something ");
-    for (const auto language : {Language::en, Language::zh})
+    for (const auto language : {document::Language::en, document::Language::zh})
         for (const std::size_t width : {60U, 80U, 100U}) {
             const test::Speaking in{language};
             const std::vector documents{make_document(comparison)};
@@ -352,7 +353,7 @@ TEST(CompareRender, NothingIsShownOfWhatWasNotMeasured) {
     const auto comparison = *compare(maker.collection());
     EXPECT_FALSE(has_common(comparison));
     EXPECT_THAT(make_document(comparison).verdict, HasSubstr("no test case in common"));
-    const auto parsed = json::parse(to_json(comparison), "json");
+    const auto parsed = json::parse(exchange::to_json(comparison), "json");
     const auto& cell = (*parsed)["tables"][0]["rows"][0]["cells"][1];
     EXPECT_TRUE(cell["value"].is_null());
     EXPECT_EQ(cell["contrast"]["outcome"], "missing");
@@ -360,4 +361,4 @@ TEST(CompareRender, NothingIsShownOfWhatWasNotMeasured) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::compare

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 using test::CollectionMaker;
@@ -81,18 +81,18 @@ TEST(CompareMatch, UnlikeParametersAreNamedAndNotCompared) {
 
 TEST(CompareMatch, AnythingThatChangesTheMeaningKeepsSeriesApart) {
     struct Case {
-        void (*change)(Series&);
+        void (*change)(store::Series&);
         std::string reason;
     };
     const std::vector<Case> cases{
-        {[](Series& s) { s.version = 2; }, "version 1 on A, version 2 on B"},
-        {[](Series& s) { s.metric = "time", s.unit = "s", s.higher_is_better = false; },
+        {[](store::Series& s) { s.version = 2; }, "version 1 on A, version 2 on B"},
+        {[](store::Series& s) { s.metric = "time", s.unit = "s", s.higher_is_better = false; },
          "floating point rate on A, time per call on B"},
-        {[](Series& s) { s.unit = "FLOP/min"; }, "FLOP/s on A, FLOP/min on B"},
-        {[](Series& s) { s.place = "cuda"; }, "host on A, cuda on B"},
-        {[](Series& s) { s.parameters.push_back({"sparse", true}); },
+        {[](store::Series& s) { s.unit = "FLOP/min"; }, "FLOP/s on A, FLOP/min on B"},
+        {[](store::Series& s) { s.place = "cuda"; }, "host on A, cuda on B"},
+        {[](store::Series& s) { s.parameters.push_back({"sparse", true}); },
          "no sparse on A, sparse true"},
-        {[](Series& s) { s.parameters.pop_back(); }, "size 1024 on A, no size on B"},
+        {[](store::Series& s) { s.parameters.pop_back(); }, "size 1024 on A, no size on B"},
     };
     for (const auto& [change, reason] : cases) {
         CollectionMaker maker;
@@ -318,8 +318,8 @@ TEST(CompareMatch, UnknownKeysSuggestTheNearest) {
     EXPECT_THAT(wrong.error().message, HasSubstr("did you mean \"instance\""));
     EXPECT_THAT(compare(maker.collection(), {.filter = {"library"}}).error().message,
                 HasSubstr("is not KEY=VALUE"));
-    EXPECT_EQ(quarter_of("2026-13-01T00:00:00Z"), "");
-    EXPECT_EQ(quarter_of("2026"), "");
+    EXPECT_EQ(store::quarter_of("2026-13-01T00:00:00Z"), "");
+    EXPECT_EQ(store::quarter_of("2026"), "");
 }
 
 TEST(CompareMatch, WhatFailedSaysWhy) {
@@ -339,4 +339,4 @@ TEST(CompareMatch, WhatFailedSaysWhy) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::compare

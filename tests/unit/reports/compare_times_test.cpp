@@ -20,7 +20,7 @@
 
 #include <filesystem>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 using namespace testing;
@@ -43,7 +43,7 @@ struct Fleet {
     std::string machine = "m-1";
 };
 
-Collection made(const Fleet& fleet) {
+store::Collection made(const Fleet& fleet) {
     CollectionMaker maker;
     test::Noise dice{fleet.seed};
     for (const char* label : {"A", "B"})
@@ -111,8 +111,8 @@ TEST(CompareTimes, WhatIsSmallerThanLiesBetweenTimesSaysSo) {
     EXPECT_NEAR(contrast.between_runs->deviation, between_runs, 1e-12);
     EXPECT_EQ(contrast.between_runs->history, 0U);
     EXPECT_THAT(contrast_in_words(contrast), HasSubstr("between times, interleave"));
-    EXPECT_THAT(to_json(comparison), HasSubstr("\"reason_code\": \"between_times\""));
-    EXPECT_THAT(to_json(comparison), HasSubstr("\"source\": \"default\""));
+    EXPECT_THAT(exchange::to_json(comparison), HasSubstr("\"reason_code\": \"between_times\""));
+    EXPECT_THAT(exchange::to_json(comparison), HasSubstr("\"source\": \"default\""));
     EXPECT_THAT(comparison.notes, Contains(HasSubstr("known from a default")));
     // The mean of all series errs with the hour, too.
     EXPECT_LT(*comparison.means[1].low, *comparison.means[1].ratio * std::exp(-0.2));
@@ -181,7 +181,7 @@ TEST(CompareTimes, CpusThatAHypervisorPlacedDifferentlyAreNotCompared) {
     EXPECT_FALSE(contrast.ratio || contrast.p);
     EXPECT_EQ(contrast_in_words(contrast),
               "CPUs placed differently by the hypervisor (A: 50.0 ns, B: 212 ns)");
-    EXPECT_THAT(to_json(apart), HasSubstr("\"reason_code\": \"cpus_moved\""));
+    EXPECT_THAT(exchange::to_json(apart), HasSubstr("\"reason_code\": \"cpus_moved\""));
     place(50e-9, 62e-9);
     EXPECT_EQ(first_of(*compare(collection)).outcome, ContrastOutcome::worse);
     place(50e-9, 212e-9);
@@ -211,7 +211,7 @@ TEST(CompareTimes, TwoLevelsAndDisturbancesHaveNoVerdictAndComeFirst) {
                 HasSubstr("1 test case has no verdict: gemm.square[openblas] precision=fp64 size=1 "
                           "(flop_rate) (A: other programs used 60% of the CPU)"));
     EXPECT_EQ(comparison.tallies[1].cannot_tell, 2U);
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_EQ(contrast_in_words(second), "两个水平（B）");
 }
 
@@ -272,14 +272,14 @@ TEST(Diff, WhatMattersComesFirstAndWhatAlwaysDiffersIsNotCounted) {
     EXPECT_THAT(verdict_of(found),
                 AllOf(HasSubstr("1 fact of hardware, 1 firmware version and 3 settings; 4 of"),
                       HasSubstr("ECC of device memory on → off (2 times)")));
-    const auto json = json::parse(to_json(found), "diff").value();
+    const auto json = json::parse(exchange::to_json(found), "diff").value();
     EXPECT_EQ(json["schema"], "assay.diff/1");
     EXPECT_EQ(json["differences"].size(), 5U);
     EXPECT_EQ(json["differences"][1]["matters"], true);
     const auto document = make_document(found);
     EXPECT_EQ(document.sections.front().title, "Hardware");
     EXPECT_EQ(document.sections.back().title, "Not counted");
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_THAT(verdict_of(found), HasSubstr("3 项设置"));
 }
 
@@ -301,7 +301,7 @@ TEST(Diff, ContainersOnOtherDevicesAreOtherMachines) {
     EXPECT_EQ(h100.machine.id, h200.machine.id); // as recorded, by hardware alone
     const auto found = diff(h100, h200);
     EXPECT_FALSE(found.same_machine);
-    const auto data = json::parse(to_json(found), "diff").value();
+    const auto data = json::parse(exchange::to_json(found), "diff").value();
     EXPECT_NE(data["a"]["machine"], data["b"]["machine"]);
     EXPECT_TRUE(diff(h100, real("h100-shared-device.json")).same_machine);
 }
@@ -334,4 +334,4 @@ TEST(Diff, ValuesBeyondNoiseTheLargestFirst) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::compare

@@ -14,7 +14,7 @@
 
 #include <limits>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 using test::CollectionMaker;
@@ -63,7 +63,7 @@ TEST(CompareVerdict, DisturbedDataHasNoVerdict) {
         EXPECT_EQ(comparison.tests, 1U);
         EXPECT_EQ(comparison.means[1].count, 1U);
         EXPECT_EQ(comparison.tallies[1].cannot_tell, 1U);
-        const test::Speaking chinese{Language::zh};
+        const test::Speaking chinese{document::Language::zh};
         EXPECT_EQ(contrast_in_words(contrast), first ? "受干扰（A）" : "受干扰（B）");
     }
 }
@@ -341,4 +341,4 @@ TEST(CompareVerdict, MixedMachinesAndUnstableFiguresAreNamed) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::compare

@@ -32,7 +32,7 @@ record::Run sweep(const std::vector<std::int64_t>& sizes, const char* pages = "h
     return run;
 }
 
-std::vector<double> xs(const Curve& curve) {
+std::vector<double> xs(const document::Curve& curve) {
     std::vector<double> values;
     for (const auto& p : curve.points) values.push_back(p.x);
     return values;
@@ -109,7 +109,7 @@ TEST(Curves, LevelsAreFoundWhereTheFootprintGrows) {
 }
 
 TEST(Sparkline, HasAHeightForEachPoint) {
-    Curve curve;
+    document::Curve curve;
     for (const double y : {1.0, 2.0, 8.0}) curve.points.push_back({.y = y});
     EXPECT_EQ(sparkline(curve), "▁▂█");
     curve.points.back().y = 1e6; // logarithmic now
@@ -213,7 +213,7 @@ TEST(Serving, TheSectionAnswersOnlyWhatIsAsked) {
                                   HasSubstr("batches of 4 (p99 8.00 ms)")));
     EXPECT_THAT(text(0.001), AllOf(HasSubstr("no batch has its p99 within 1.00 ms"),
                                    HasSubstr("3.00 ms, in batches of 1.")));
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_THAT(text(0.02), HasSubstr("在 p99 不超过"));
 }
 

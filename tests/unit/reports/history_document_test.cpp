@@ -15,7 +15,7 @@
 
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::history {
 namespace {
 
 using namespace document;
@@ -199,13 +199,13 @@ TEST_F(HistoryDocument, WhatChangedComesFirst) {
 }
 
 /// As store reads them, without files.
-Collection collection_of(const test::GeneratorOptions& options) {
+store::Collection collection_of(const test::GeneratorOptions& options) {
     const test::Generator generator{options};
-    Pools pools;
-    std::vector<Candidate> candidates;
+    store::Pools pools;
+    std::vector<store::Candidate> candidates;
     for (std::size_t i = 0; i < generator.size(); ++i) {
         const auto run = generator.run(i);
-        auto digest = Digester{run, MetricChoice{{}}}.finish(pools);
+        auto digest = store::Digester{run, store::MetricChoice{{}}}.finish(pools);
         digest.run.file = test::Generator::path(run);
         candidates.push_back({.digest = std::move(digest)});
     }
@@ -246,14 +246,14 @@ TEST_F(HistoryTruth, AComparisonFindsAnOlderLibraryWhereItIsUsed) {
                       .ratio = 0.93,
                       .recorded = {fact("software.openblas.version", "0.3.99")}}};
     const auto comparison =
-        test::must(compare(collection_of(options), {.column = {"openblas.version"}}));
+        test::must(compare::compare(collection_of(options), {.column = {"openblas.version"}}));
     std::size_t found = 0;
     for (const auto& table : comparison.tables)
         for (const auto& row : table.rows) {
             const auto& contrast = *row.cells[1].contrast;
             const bool planted = row.family == "gemm" && row.library == "openblas";
-            EXPECT_EQ(contrast.outcome == ContrastOutcome::worse, planted) << row.identity;
-            EXPECT_NE(contrast.outcome, ContrastOutcome::better) << row.identity;
+            EXPECT_EQ(contrast.outcome == compare::ContrastOutcome::worse, planted) << row.identity;
+            EXPECT_NE(contrast.outcome, compare::ContrastOutcome::better) << row.identity;
             if (!planted) continue;
             ++found;
             EXPECT_NEAR(*contrast.ratio, 0.93, 0.02);
@@ -333,4 +333,4 @@ TEST_F(HistoryTruth, WhatIsPlantedIsFoundWithItsCause) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::history

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::history {
 namespace {
 
 using test::day;
@@ -363,4 +363,4 @@ TEST_F(HistoryTest, ASinglePointIsNothingToCompare) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::history

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using record::Status;
@@ -180,7 +180,7 @@ TEST(ImportIor, AnEndBeforeTheStartIsLeftOut) {
     const auto run = run_of(changed(file("written_ior.txt"), "Jan 31 12:35:10", "Jan 31 11:35:10"));
     EXPECT_EQ(run.started, "2026-01-31T12:34:56Z");
     EXPECT_EQ(run.ended, "");
-    EXPECT_THAT(record::check_summaries(run), IsEmpty());
+    EXPECT_THAT(decide::check_summaries(run), IsEmpty());
 }
 
 TEST(ImportMdtest, PhasesThatWereNotRunAreNoZero) {
@@ -328,4 +328,4 @@ TEST(ImportMlperf, ATrainingIsTheTimeToItsTarget) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::imports

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using namespace testing;
@@ -318,4 +318,4 @@ TEST(ImportNccl, JsonOfNcclNamesItsCollectiveExactlyToo) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::imports

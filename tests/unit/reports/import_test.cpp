@@ -11,7 +11,7 @@
 
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using record::Status;
@@ -38,7 +38,7 @@ TEST(Import, EveryFormatIsKnownByItsContentAndMakesAConsistentRun) {
         const auto text = record::to_text(import.run);
         const auto again = test::must(record::parse_run(text, name, {.as_stored = true}));
         EXPECT_EQ(record::to_text(again), text);
-        EXPECT_TRUE(record::check_summaries(again).empty()) << name;
+        EXPECT_TRUE(decide::check_summaries(again).empty()) << name;
         ASSERT_TRUE(again.imported);
         EXPECT_EQ(again.imported->file, name);
         EXPECT_EQ(again.imported->sha256.size(), 64U);
@@ -280,7 +280,7 @@ TEST(Import, TruncatedAnywhereItEndsWell) {
             if (!import)
                 EXPECT_THAT(import.error().message, StartsWith(name));
             else
-                EXPECT_TRUE(record::check_summaries(import->run).empty()) << name << length;
+                EXPECT_TRUE(decide::check_summaries(import->run).empty()) << name << length;
         }
     }
 }
@@ -302,4 +302,4 @@ TEST(Lines, NumbersAreFiniteAndWhole) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::imports

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace assay::report {
+namespace assay::imports {
 namespace {
 
 using namespace testing;
@@ -194,4 +194,4 @@ TEST(ImportTools, ALineOfMegabytesIsNoResult) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::imports

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace assay::report {
+namespace assay::imports {
 
 using record::Case;
 inline std::string file(const std::string& name) {
@@ -77,4 +77,4 @@ inline std::string refusal(const std::string& text, const ImportOptions& options
     return import ? "" : import.error().message;
 }
 
-} // namespace assay::report
+} // namespace assay::imports

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <tuple>
 
-namespace assay::report {
+namespace assay::judge {
 namespace {
 
 using test::made_fleet;
@@ -33,11 +33,11 @@ std::string terminal_of(const Judgement& judgement, std::size_t width = 80) {
 }
 
 json::Value parsed(const Judgement& judgement) {
-    return json::parse(to_json(judgement, 1), "verdict").value();
+    return json::parse(exchange::to_json(judgement, 1), "verdict").value();
 }
 
 TEST(Verdicts, CausesActionsAndOutcomesHaveWordsInBothLanguages) {
-    for (const auto language : {Language::en, Language::zh}) {
+    for (const auto language : {document::Language::en, document::Language::zh}) {
         const test::Speaking in{language};
         for (int i = 1; i <= static_cast<int>(last_cause); ++i) {
             EXPECT_NE(cause_in_words(static_cast<Cause>(i)), "") << i;
@@ -110,7 +110,7 @@ TEST(Verdicts, InChineseNothingIsEnglish) {
     auto judgement = made_judgement();
     for (auto& limit : judgement.limits.limits) limit.source = limit.title = "";
     judgement.limits.waivers[0].reason = "ok";
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_THAT(test::latin_sentences(std::vector{make_document(judgement)}), IsEmpty());
     auto fleet = made_fleet(4, 2);
     fleet.limits = judgement.limits;
@@ -125,19 +125,19 @@ TEST(Verdicts, EveryFormatShowsThem) {
     EXPECT_THAT(write::to_markdown(documents),
                 AllOf(HasSubstr("Not checked"), HasSubstr("at least 3.90 TB/s")));
     EXPECT_TRUE(write::to_workbook(documents).has_value());
-    EXPECT_EQ(lines_of(to_csv(made_judgement())).size(), 11U);
+    EXPECT_EQ(lines_of(exchange::to_csv(made_judgement())).size(), 11U);
 }
 
 TEST(Verdicts, JsonObeysItsSchema) {
     for (const auto& judgement : {made_judgement(), made_fleet(3, 1), Judgement{}})
-        EXPECT_EQ(test::broken(to_json(judgement, 1), "verdict"), "");
+        EXPECT_EQ(test::broken(exchange::to_json(judgement, 1), "verdict"), "");
     auto odd = parsed(made_judgement());
     odd["nodes"][0]["ran"] = "six";
     EXPECT_NE(test::broken(json::to_text(odd), "verdict"), "");
 }
 
 TEST(Verdicts, JUnitHasASuiteForEachNodeAndATestForEachCheck) {
-    const auto xml = to_junit(made_fleet(3, 1));
+    const auto xml = exchange::to_junit(made_fleet(3, 1));
     const test::MarkupReader reader{xml};
     EXPECT_EQ(reader.problem(), "");
     const auto& found = reader.elements();
@@ -161,18 +161,18 @@ TEST(Verdicts, JUnitSurvivesHostileNames) {
     judgement.collection.machines.front().hostname = "\x1b[31m<a href=\"x\">&\x01\xff";
     judgement.nodes.front().checks.front().detail = "]]>\"'&";
     judgement.limits.names = {"<x>\n\"y\""};
-    EXPECT_EQ(test::markup_problem(to_junit(judgement)), "");
+    EXPECT_EQ(test::markup_problem(exchange::to_junit(judgement)), "");
 }
 
 TEST(Verdicts, OpenMetricsHasEachSampleOnce) {
-    const auto lines = lines_of(to_openmetrics(made_fleet(2, 1)));
+    const auto lines = lines_of(exchange::to_openmetrics(made_fleet(2, 1)));
     EXPECT_EQ(lines.back(), "# EOF");
     std::set<std::string> samples;
     for (const auto& line : lines) {
         if (line.starts_with("#")) continue;
         EXPECT_TRUE(samples.insert(line.substr(0, line.find("} "))).second) << line;
     }
-    const auto text = to_openmetrics(made_judgement());
+    const auto text = exchange::to_openmetrics(made_judgement());
     EXPECT_THAT(text, HasSubstr("# UNIT assay_check_value_bytes_per_second bytes_per_second\n"));
     EXPECT_THAT(text, HasSubstr("cause=\"below_limit\",severity=\"critical\"} 2\n"));
     EXPECT_THAT(text, HasSubstr("assay_node_status{node=\"m-7f3a\",machine=\"m-7f3a\"} 2\n"));
@@ -180,19 +180,19 @@ TEST(Verdicts, OpenMetricsHasEachSampleOnce) {
 
 TEST(Verdicts, PluginsHaveTheirLinesAndCodes) {
     const auto bad = made_judgement();
-    const auto first = lines_of(plugin_output(bad, ExitStyle::nagios)).front();
+    const auto first = lines_of(plugin_output(bad, exchange::ExitStyle::nagios)).front();
     EXPECT_THAT(first, StartsWith("ASSAY CRITICAL - FAIL: 6 of 7 required checks ran."));
     EXPECT_EQ(std::ranges::count(first, '|'), 1);
     EXPECT_THAT(first, HasSubstr("'stream-triad.cuda:1'=3.1e+12;;3.9e+12:"));
-    const auto line = plugin_output(bad, ExitStyle::npd);
+    const auto line = plugin_output(bad, exchange::ExitStyle::npd);
     EXPECT_THAT(line, StartsWith("[node_problem] below_limit: "));
     EXPECT_LE(line.size(), 81U);
     auto misused = bad;
     auto& checks = misused.nodes.front().checks;
     std::erase_if(checks, [](const Check& check) { return check.cause != Cause::device_shared; });
     misused.outcome = misused.nodes.front().outcome = Outcome::inconclusive;
-    EXPECT_THAT(plugin_output(misused, ExitStyle::npd), StartsWith("[user_problem] "));
-    EXPECT_THAT(plugin_output({.message = "no | file"}, ExitStyle::nagios),
+    EXPECT_THAT(plugin_output(misused, exchange::ExitStyle::npd), StartsWith("[user_problem] "));
+    EXPECT_THAT(plugin_output({.message = "no | file"}, exchange::ExitStyle::nagios),
                 StartsWith("ASSAY UNKNOWN - no / file"));
     for (const auto& [outcome, assay, nagios, npd] : {std::tuple{Outcome::pass, 0, 0, 0},
                                                       {Outcome::warn, 0, 1, 0},
@@ -200,13 +200,13 @@ TEST(Verdicts, PluginsHaveTheirLinesAndCodes) {
                                                       {Outcome::inconclusive, 3, 3, 2},
                                                       {Outcome::error, 4, 3, 2},
                                                       {Outcome::skip, 3, 3, 2}}) {
-        EXPECT_EQ(exit_code_of(outcome, ExitStyle::assay), assay);
-        EXPECT_EQ(exit_code_of(outcome, ExitStyle::nagios), nagios);
-        EXPECT_EQ(exit_code_of(outcome, ExitStyle::npd), npd);
+        EXPECT_EQ(exit_code_of(outcome, exchange::ExitStyle::assay), assay);
+        EXPECT_EQ(exit_code_of(outcome, exchange::ExitStyle::nagios), nagios);
+        EXPECT_EQ(exit_code_of(outcome, exchange::ExitStyle::npd), npd);
     }
-    const test::Speaking chinese{Language::zh};
-    EXPECT_LE(plugin_output(bad, ExitStyle::npd).size(), 81U);
+    const test::Speaking chinese{document::Language::zh};
+    EXPECT_LE(plugin_output(bad, exchange::ExitStyle::npd).size(), 81U);
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::judge

@@ -15,7 +15,7 @@
 #include <cmath>
 #include <limits>
 
-namespace assay::report {
+namespace assay::document {
 namespace {
 
 using namespace testing;
@@ -171,8 +171,8 @@ TEST(InALanguage, SentencesOfTheHarnessAreTranslatedByTheirEnglish) {
 
 TEST(InALanguage, KeysOfJsonStayEnglish) {
     const test::Speaking chinese{Language::zh};
-    const Report report = make_report(test::golden_run());
-    const std::string json = to_json({&report, 1});
+    const report::Report report = report::make_report(test::golden_run());
+    const std::string json = report::to_json({&report, 1});
     for (const char* key : {"\"Best figures\"", "\"Processor\"", "\"time per call\"", "\"caution\"",
                             "\"title\": \"矩阵乘法\""})
         EXPECT_THAT(json, HasSubstr(key));
@@ -228,4 +228,4 @@ TEST(HumanPercent, KeepsTwoDigits) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::document

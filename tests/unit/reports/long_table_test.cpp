@@ -26,7 +26,7 @@
 #include <map>
 #include <sstream>
 
-namespace assay::report {
+namespace assay::exchange {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,11 +150,12 @@ protected:
                 .values = 2,
                 .benchmarks = {}};
     }
-    static FoundFiles files(const std::vector<std::string>& inputs = {}) {
-        return find_files(inputs.empty() ? std::vector{(folder / "runs").string()} : inputs)
+    static store::FoundFiles files(const std::vector<std::string>& inputs = {}) {
+        return store::find_files(inputs.empty() ? std::vector{(folder / "runs").string()} : inputs)
             .value();
     }
-    static std::string write(const FoundFiles& files, TableFormat format, EachRun& read) {
+    static std::string write(const store::FoundFiles& files, TableFormat format,
+                             store::EachRun& read) {
         std::string out;
         write_table(
             files, format,
@@ -166,7 +167,7 @@ protected:
         return out;
     }
     static Rows table() {
-        EachRun read;
+        store::EachRun read;
         return parse_csv(write(files(), TableFormat::csv, read));
     }
     static void
@@ -182,7 +183,7 @@ protected:
         const bool fits = c.status == record::Status::ok || c.status == record::Status::unstable;
         return fits && !c.metrics.empty() ? c.metrics.front().value : std::nullopt;
     }
-    static inline std::optional<harness::made::TemporaryFolder> temporary;
+    static inline std::optional<made::TemporaryFolder> temporary;
     static inline fs::path folder;
 };
 
@@ -197,8 +198,8 @@ TEST_F(LongTableTest, HasEveryMetricOfEveryCaseOfEveryRun) {
     std::size_t expected = 0;
     std::size_t without_value = 0;
     each_case([&](const auto& run, const auto& c) {
-        std::string name = run.id + c.benchmark + c.library + joined(c.parameters);
-        if (headline(c) == nullptr) {
+        std::string name = run.id + c.benchmark + c.library + store::joined(c.parameters);
+        if (document::headline(c) == nullptr) {
             ++expected;
             ++without_value;
             EXPECT_EQ(seen[name + c.headline], 1U) << name;
@@ -212,7 +213,7 @@ TEST_F(LongTableTest, HasEveryMetricOfEveryCaseOfEveryRun) {
 }
 
 TEST_F(LongTableTest, BothFormatsSayTheSameAndFollowTheirSchema) {
-    EachRun read;
+    store::EachRun read;
     const auto rows = table();
     std::istringstream lines{write(files(), TableFormat::ndjson, read)};
     EXPECT_EQ(read.runs, 16U);
@@ -266,7 +267,7 @@ TEST_F(LongTableTest, DocumentedQueriesFindWhatTheRunsHold) {
         }
         const auto& instance = run.machine.instance;
         if (c.benchmark == "memory.stream") best[instance] = std::max(best[instance], *value);
-        auto& values = series[{instance, c.benchmark, c.library, joined(c.parameters)}];
+        auto& values = series[{instance, c.benchmark, c.library, store::joined(c.parameters)}];
         values.by_half[run.started >= "2024-04"].push_back(*value);
         values.by_machine[run.machine.id].push_back(*value);
         values.higher = c.metrics.front().higher_is_better;
@@ -328,7 +329,7 @@ TEST_F(LongTableTest, DocumentedQueriesFindWhatTheRunsHold) {
 
 TEST_F(LongTableTest, IsWrittenInPartsOfOneRun) {
     std::vector<std::size_t> parts;
-    EachRun read;
+    store::EachRun read;
     write_table(
         files(), TableFormat::ndjson,
         [&](std::string_view part) {
@@ -358,7 +359,7 @@ TEST_F(LongTableTest, UnreadableFilesAndSecondCopiesAreNamed) {
     run.id = "20240101T000000Z-ffff"; // nowhere complete
     put("b");
     std::ofstream{copy / "bad.json"} << "[";
-    EachRun read;
+    store::EachRun read;
     const auto rows = parse_csv(
         write(files({(copy / "bad.json").string(), copy.string(), (folder / "runs").string()}),
               TableFormat::csv, read));
@@ -406,17 +407,18 @@ TEST(OpenMetricsUnit, IsWrittenOut) {
 }
 
 TEST_F(LongTableTest, OpenMetricsHasTheNewestRunOfEachSeries) {
-    EachRun read;
+    store::EachRun read;
     const auto text = to_openmetrics(files(), {.timestamps = true}, read);
     EXPECT_EQ(read.runs, 16U);
     std::map<std::string, std::pair<double, std::string>> newest; // by labels: when, its value
     each_case([&](const auto& run, const auto& c) {
-        const auto name = fmt::format("machine=\"{}\"|{}\",library=\"{}\",parameters=\"{}\"",
-                                      run.machine.id, c.benchmark, c.library, joined(c.parameters));
+        const auto name =
+            fmt::format("machine=\"{}\"|{}\",library=\"{}\",parameters=\"{}\"", run.machine.id,
+                        c.benchmark, c.library, store::joined(c.parameters));
         const auto started = seconds_of(run.started).value();
         auto& known = newest[name];
         if (started <= known.first) return;
-        known = {started, headline(c) == nullptr
+        known = {started, document::headline(c) == nullptr
                               ? ""
                               : fmt::format("}} {} {}", *c.metrics.front().value, started)};
     });
@@ -431,4 +433,4 @@ TEST_F(LongTableTest, OpenMetricsHasTheNewestRunOfEachSeries) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::exchange

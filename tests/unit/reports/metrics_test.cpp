@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <variant>
 
-namespace assay::report {
+namespace assay::compare {
 namespace {
 
 using test::CollectionMaker;
@@ -51,16 +51,17 @@ record::Run rich_run(const std::string& id, double slower = 1) {
     return run;
 }
 
-const MetricDigest& metric(const std::vector<MetricDigest>& list, const std::string& name) {
-    const auto found = std::ranges::find(list, name, &MetricDigest::name);
+const store::MetricDigest& metric(const std::vector<store::MetricDigest>& list,
+                                  const std::string& name) {
+    const auto found = std::ranges::find(list, name, &store::MetricDigest::name);
     EXPECT_NE(found, list.end()) << name;
-    static const MetricDigest none;
+    static const store::MetricDigest none;
     return found == list.end() ? none : *found;
 }
 
 TEST(OtherMetrics, SayMoreThanThePrimaryOne) {
     const auto c = rich_case();
-    const auto list = other_metrics(c);
+    const auto list = store::other_metrics(c);
     const auto& time = metric(list, "time");
     ASSERT_TRUE(time.is_computed); // follows from the primary one, and has no values of its own
     EXPECT_NEAR(time.factor / *c.metrics.front().value, *c.metrics[1].value, 1e-12);
@@ -77,7 +78,7 @@ TEST(OtherMetrics, SayMoreThanThePrimaryOne) {
     EXPECT_DOUBLE_EQ(metric(list, "latency.median").value.value(), 2e-7);
     EXPECT_DOUBLE_EQ(metric(list, "latency.spread").value.value(), 4);
     EXPECT_EQ(metric(list, "latency.spread").unit, "x");
-    EXPECT_THAT(other_metrics({}), IsEmpty());
+    EXPECT_THAT(store::other_metrics({}), IsEmpty());
 }
 
 class MetricsOfFiles : public testing::Test {
@@ -85,7 +86,7 @@ protected:
     void write(const std::string& name, const record::Run& run) {
         std::ofstream{folder_.path() / name} << record::to_text(run);
     }
-    Result<Collection> collected(const CollectOptions& how) const {
+    Result<store::Collection> collected(const store::CollectOptions& how) const {
         auto options = how;
         options.now = 1.8e9;
         return collect({"A=" + (folder_.path() / "a.json").string(),
@@ -96,10 +97,10 @@ protected:
         write("a.json", rich_run("a"));
         write("b.json", rich_run("b", 2));
     }
-    harness::made::TemporaryFolder folder_;
+    made::TemporaryFolder folder_;
 };
 
-std::vector<std::string> names(const Collection& collection, bool primary) {
+std::vector<std::string> names(const store::Collection& collection, bool primary) {
     std::vector<std::string> list;
     for (const auto& seen : collection.observations)
         if (seen.run == 0 && seen.is_primary == primary)
@@ -249,7 +250,7 @@ TEST_F(MetricsOfFiles, NothingLostIsAValueAndOtherZerosAreNone) {
 
 // -- across devices and libraries --
 
-Series on_device(Series series, const std::string& library) {
+store::Series on_device(store::Series series, const std::string& library) {
     series.place = "cuda";
     series.library = library;
     return series;
@@ -323,4 +324,4 @@ TEST(Across, TakesNothingElse) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::compare

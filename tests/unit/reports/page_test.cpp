@@ -78,7 +78,7 @@ Document document_of(const std::string& text) {
 }
 
 TEST(Pages, HoldTheirDataAndNeverMoreThanTheirOwnMarkup) {
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     const std::string hostile = "</script></title><img onerror=alert(1)>\"'&";
     const Document document = document_of(hostile);
     const auto page = test::must(write::to_html(

@@ -67,10 +67,12 @@ private:
 
 std::string page_types() {
     Types types;
-    const std::vector<std::string> charts{
-        types.add<CurveChart>("curves"),      types.add<HeatMap>("heat"),
-        types.add<RooflineChart>("roofline"), types.add<RatioChart>("ratios"),
-        types.add<TimeChart>("time"),         types.add<RankingChart>("ranking")};
+    const std::vector<std::string> charts{types.add<document::CurveChart>("curves"),
+                                          types.add<document::HeatMap>("heat"),
+                                          types.add<document::RooflineChart>("roofline"),
+                                          types.add<document::RatioChart>("ratios"),
+                                          types.add<document::TimeChart>("time"),
+                                          types.add<document::RankingChart>("ranking")};
     return fmt::format(R"(// SPDX-License-Identifier: Apache-2.0
 //
 // Made from the field lists of reports/document/chart.hpp by tests/unit/reports/page_types_test.cpp: what the

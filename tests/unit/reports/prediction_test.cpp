@@ -14,7 +14,7 @@
 #include <array>
 #include <cstddef>
 
-namespace assay::report {
+namespace assay::predict {
 namespace {
 
 using namespace testing;
@@ -28,7 +28,7 @@ PredictOptions target(double nodes, double per_node) {
             .filter = {}};
 }
 
-PredictedCurve only_curve(const Collection& collection, const PredictOptions& options) {
+PredictedCurve only_curve(const store::Collection& collection, const PredictOptions& options) {
     const auto prediction = predict_collective(collection, options);
     EXPECT_TRUE(prediction);
     EXPECT_THAT(prediction->curves, SizeIs(1));
@@ -235,4 +235,4 @@ TEST(Formulas, TheBoundOfNodes) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::predict

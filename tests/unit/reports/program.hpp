@@ -62,7 +62,7 @@ protected:
         write("results/one/run.json", text);
     }
 
-    harness::made::TemporaryFolder temporary_;
+    made::TemporaryFolder temporary_;
     const fs::path& folder_ = temporary_.path();
     const fs::path run_ = folder_ / "results/one/run.json";
 };

@@ -40,8 +40,8 @@ record::Case message(std::int64_t bytes, double seconds, const char* metric = "b
     return c;
 }
 
-const Fact* tile_named(const Report& report, const std::string& name) {
-    const auto found = std::ranges::find(report.tiles, name, &Fact::name);
+const document::Fact* tile_named(const Report& report, const std::string& name) {
+    const auto found = std::ranges::find(report.tiles, name, &document::Fact::name);
     return found == report.tiles.end() ? nullptr : &*found;
 }
 
@@ -194,29 +194,31 @@ TEST(OfARun, APairFarBeyondAllOthersAsksForAction) {
 }
 
 TEST(OfARun, SizesAreThoseThatPeopleChose) {
-    EXPECT_EQ(size_in_words(65536), "64 KiB");
-    EXPECT_EQ(size_in_words(100000), "100 kB");
-    EXPECT_EQ(size_in_words(1500000), "1.5 MB");
-    EXPECT_EQ(size_in_words(3 << 19), "1.5 MiB");
-    EXPECT_EQ(size_in_words(8), "8 B");
+    EXPECT_EQ(document::size_in_words(65536), "64 KiB");
+    EXPECT_EQ(document::size_in_words(100000), "100 kB");
+    EXPECT_EQ(document::size_in_words(1500000), "1.5 MB");
+    EXPECT_EQ(document::size_in_words(3 << 19), "1.5 MiB");
+    EXPECT_EQ(document::size_in_words(8), "8 B");
 }
 
 TEST(OfARun, CasesHaveNamesThatPeopleUse) {
     const record::NamedList stream{
         {"kernel", "triad"}, {"stores", "streaming"}, {"threads", "all"}};
-    EXPECT_EQ(case_name("memory.stream", stream, {{"threads", std::int64_t{2}}}),
+    EXPECT_EQ(document::case_name("memory.stream", stream, {{"threads", std::int64_t{2}}}),
               "STREAM triad, streaming stores, all threads (2)");
-    EXPECT_EQ(case_name("memory.stream", stream, {}, {"kernel", "stores", "threads"}),
+    EXPECT_EQ(document::case_name("memory.stream", stream, {}, {"kernel", "stores", "threads"}),
               "STREAM triad");
-    EXPECT_EQ(case_name("memory.stream", {}), "STREAM");
-    EXPECT_EQ(case_name("memory.stream", {{"threads", "all"}}), "memory.stream, all threads")
+    EXPECT_EQ(document::case_name("memory.stream", {}), "STREAM");
+    EXPECT_EQ(document::case_name("memory.stream", {{"threads", "all"}}),
+              "memory.stream, all threads")
         << "of a version without kernels";
-    EXPECT_EQ(case_name("example.polynomial", {{"degree", std::int64_t{3}}}),
+    EXPECT_EQ(document::case_name("example.polynomial", {{"degree", std::int64_t{3}}}),
               "example.polynomial, degree 3");
-    EXPECT_EQ(case_name("collective.allreduce", {{"bytes", std::int64_t{1 << 20}}}),
+    EXPECT_EQ(document::case_name("collective.allreduce", {{"bytes", std::int64_t{1 << 20}}}),
               "All-reduce 1 MiB");
-    const test::Speaking chinese{Language::zh};
-    EXPECT_EQ(case_name("memory.stream", stream), "STREAM triad，存储方式 streaming，全部线程");
+    const test::Speaking chinese{document::Language::zh};
+    EXPECT_EQ(document::case_name("memory.stream", stream),
+              "STREAM triad，存储方式 streaming，全部线程");
 }
 
 /// A product, and what bounds it.
@@ -356,7 +358,7 @@ TEST(OfASoak, LostSpeedIsPlacedInTime) {
 }
 
 TEST(OfASoak, AllOfItIsChineseInChinese) {
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     auto run = soaked([](int i) { return i < 30 ? 1.0 : 1.25; });
     flip_in(*run.soak);
     run.soak->seconds = 1200;

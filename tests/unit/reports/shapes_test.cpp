@@ -35,11 +35,12 @@ TEST(Shapes, OfMessagesAreSaidWithTheirSizes) {
     const auto found = find_shapes(find_curves(broken_sweep("collective.allreduce")).charts);
     ASSERT_THAT(found, SizeIs(2));
     EXPECT_THAT(found[0].what, AllOf(HasSubstr("collective.allreduce"), HasSubstr("8 MiB")));
-    EXPECT_EQ(found[0].severity, Severity::caution);
+    EXPECT_EQ(found[0].severity, document::Severity::caution);
     EXPECT_THAT(found[1].what, AllOf(HasSubstr("64 KiB"), HasSubstr("128 KiB")));
     const auto report = make_report(broken_sweep("collective.allreduce"));
-    EXPECT_TRUE(std::ranges::any_of(
-        report.findings, [&](const Finding& finding) { return finding.what == found[0].what; }));
+    EXPECT_TRUE(std::ranges::any_of(report.findings, [&](const document::Finding& finding) {
+        return finding.what == found[0].what;
+    }));
 }
 
 TEST(Shapes, OfWorkingSetsMayFall) {
@@ -149,7 +150,7 @@ TEST(Fabrics, OfWhichNothingIsSlowSayNothing) {
     Fabric fabric;
     EXPECT_THAT(fabric.said(), IsEmpty());
     EXPECT_THAT(find_in_fabrics(fabric.run),
-                ElementsAre(Field(&Finding::what,
+                ElementsAre(Field(&document::Finding::what,
                                   AllOf(HasSubstr("All 66 pairs of 12 nodes were measured."),
                                         HasSubstr("as fast as one at a time")))));
 }
@@ -174,11 +175,12 @@ TEST(Fabrics, ASwitchThatBlocksIsNamedInsteadOfItsNodes) {
 
 TEST(Fabrics, WhoWasNotMeasuredIsNamed) {
     Fabric fabric{12, 2};
+    EXPECT_THAT(
+        find_in_fabrics(fabric.run),
+        Contains(Field(&document::Finding::what, HasSubstr("Never measured, and so not known to be "
+                                                           "good: gpu12 and gpu13"))));
     EXPECT_THAT(find_in_fabrics(fabric.run),
-                Contains(Field(&Finding::what, HasSubstr("Never measured, and so not known to be "
-                                                         "good: gpu12 and gpu13"))));
-    EXPECT_THAT(find_in_fabrics(fabric.run),
-                Contains(Field(&Finding::what, HasSubstr("66 of 91 pairs of 14 nodes"))));
+                Contains(Field(&document::Finding::what, HasSubstr("66 of 91 pairs of 14 nodes"))));
 }
 
 TEST(Fabrics, WithTooFewPairsNothingIsCalledAndThatIsSaid) {
@@ -186,7 +188,7 @@ TEST(Fabrics, WithTooFewPairsNothingIsCalledAndThatIsSaid) {
     fabric.slow(1, 5);
     EXPECT_THAT(fabric.said(), IsEmpty());
     EXPECT_THAT(find_in_fabrics(fabric.run),
-                Contains(Field(&Finding::what, HasSubstr("Too few pairs"))));
+                Contains(Field(&document::Finding::what, HasSubstr("Too few pairs"))));
 }
 
 TEST(Fabrics, TheMapHasACellForEachPairOfNodes) {

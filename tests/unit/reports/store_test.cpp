@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace assay::report {
+namespace assay::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,7 +53,7 @@ protected:
                      ElementsAre(AllOf(Field(&Problem::where, HasSubstr(where)),
                                        Field(&Problem::reason, HasSubstr(reason)))));
     }
-    harness::made::TemporaryFolder temporary_;
+    made::TemporaryFolder temporary_;
     const fs::path& folder_ = temporary_.path();
 };
 
@@ -444,4 +444,4 @@ TEST(SecondsOf, ReadsWhatTheHarnessWritesAndDates) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::store

@@ -84,7 +84,7 @@ TEST(View, SaysHowTheMachineIsSet) {
     run.hosts = {{.name = "node1", .machine = run.machine}};
     const auto report = make_report(run);
     const auto text = [&](const char* key) {
-        const auto fact = std::ranges::find(report.machine, key, &Fact::key);
+        const auto fact = std::ranges::find(report.machine, key, &document::Fact::key);
         return fact == report.machine.end() ? "" : fact->text;
     };
     EXPECT_EQ(text("Region"), "eu-central-1b");
@@ -96,7 +96,7 @@ TEST(View, SaysHowTheMachineIsSet) {
     EXPECT_EQ(text("Network"), "mlx5_0:1 mlx5_core 8 virtual functions and "
                                "eth0v3 a virtual function of 0000:41:00.0");
     EXPECT_EQ(text("Kernel options"), "mitigations=off isolcpus=2-7");
-    const auto hosts = std::ranges::find(report.run, "Hosts", &Fact::key);
+    const auto hosts = std::ranges::find(report.run, "Hosts", &document::Fact::key);
     ASSERT_NE(hosts, report.run.end());
     EXPECT_THAT(hosts->text, HasSubstr("node1 ("));
 }
@@ -105,7 +105,7 @@ TEST(View, SaysWhyThereIsNoEnergyOfTheHost) {
     auto run = test::golden_run();
     const auto text = [&](const char* key) {
         const auto report = make_report(run);
-        const auto fact = std::ranges::find(report.machine, key, &Fact::key);
+        const auto fact = std::ranges::find(report.machine, key, &document::Fact::key);
         return fact == report.machine.end() ? "" : fact->text;
     };
     EXPECT_EQ(text("Processor energy"), "");
@@ -116,7 +116,7 @@ TEST(View, SaysWhyThereIsNoEnergyOfTheHost) {
     run.machine.platform.energy_unread = "of another version";
     EXPECT_EQ(text("Processor energy"), "");
     run.machine.platform.energy_unread = "no_counter";
-    const test::Speaking chinese{Language::zh};
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_EQ(text("Processor energy"), "无能耗计数器");
 }
 
@@ -141,7 +141,7 @@ TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
     for (auto& device : run.machine.devices) device.memory_bytes = std::int64_t{140} << 30U;
     run.machine.pci = {{.vendor_id = "10de", .kind = "accelerator", .name = "GH100"}};
     const auto report = make_report(run);
-    const auto devices = std::ranges::find(report.machine, "Devices", &Fact::key);
+    const auto devices = std::ranges::find(report.machine, "Devices", &document::Fact::key);
     ASSERT_NE(devices, report.machine.end());
     EXPECT_EQ(devices->text, "8 x NVIDIA H200 (140 GiB)");
 }
@@ -168,14 +168,14 @@ TEST(View, TellsWhatAnIntervalCovers) {
     record::Metric metric{.value = 100.0, .low = 99.0, .high = 101.0};
     record::Case c;
     metric.interval_scope = record::IntervalScope::within_process;
-    EXPECT_THAT(covers_in_words(c, metric), HasSubstr("one process only"));
+    EXPECT_THAT(document::covers_in_words(c, metric), HasSubstr("one process only"));
     metric.interval_scope = record::IntervalScope::none;
-    EXPECT_THAT(covers_in_words(c, metric), HasSubstr("too little data"));
-    EXPECT_EQ(interval_in_words(metric), "±1.0%");
+    EXPECT_THAT(document::covers_in_words(c, metric), HasSubstr("too little data"));
+    EXPECT_EQ(document::interval_in_words(metric), "±1.0%");
     metric.high = 105.0;
-    EXPECT_EQ(interval_in_words(metric), "−1.0% +5.0%");
+    EXPECT_EQ(document::interval_in_words(metric), "−1.0% +5.0%");
     metric.low.reset();
-    EXPECT_EQ(interval_in_words(metric), "");
+    EXPECT_EQ(document::interval_in_words(metric), "");
 }
 
 TEST(View, ShareOfACeilingForTimesIsTurnedRound) {
@@ -184,9 +184,9 @@ TEST(View, ShareOfACeilingForTimesIsTurnedRound) {
     c.headline = "time";
     c.metrics = {{.name = "time", .unit = "s", .higher_is_better = false, .value = 4.0}};
     c.ceiling = {.value = 3.0, .kind = record::CeilingKind::datasheet};
-    EXPECT_DOUBLE_EQ(ceiling_share(c).value(), 0.75);
+    EXPECT_DOUBLE_EQ(document::ceiling_share(c).value(), 0.75);
     c.ceiling.value = 0.0;
-    EXPECT_FALSE(ceiling_share(c).has_value());
+    EXPECT_FALSE(document::ceiling_share(c).has_value());
 }
 
 TEST(Findings, OfAQuietRunAreNone) {
@@ -215,7 +215,7 @@ TEST(Findings, SayWhatToDo) {
           "--resume", "Noise or drift of", "Only 2 of 64 cores"})
         EXPECT_THAT(text, HasSubstr(expected));
     EXPECT_THAT(quietness(run), HasSubstr("Disturbed"));
-    EXPECT_EQ(find_findings(run).front().severity, Severity::serious);
+    EXPECT_EQ(find_findings(run).front().severity, document::Severity::serious);
 }
 
 record::Run with_errors(std::vector<record::ErrorCounter> counters) {
@@ -243,13 +243,13 @@ TEST(Findings, CountersOfErrorsThatRose) {
                                   counter("network", "eth0", "rx_dropped", 1, 4)});
     const auto found = find_findings(run);
     ASSERT_EQ(found.size(), 3U);
-    EXPECT_EQ(found[0].severity, Severity::serious);
+    EXPECT_EQ(found[0].severity, document::Severity::serious);
     EXPECT_EQ(found[0].what,
               "Counters of errors rose during the run: driver 0000:1b:00.0 xid_79 +1.");
-    EXPECT_EQ(found[1].severity, Severity::caution);
+    EXPECT_EQ(found[1].severity, document::Severity::caution);
     EXPECT_THAT(found[1].what, HasSubstr("edac mc0 ce_count +2"));
-    EXPECT_EQ(found[2].severity, Severity::note);
-    const test::Speaking chinese{Language::zh};
+    EXPECT_EQ(found[2].severity, document::Severity::note);
+    const test::Speaking chinese{document::Language::zh};
     EXPECT_EQ(find_findings(run)[0].what, "运行期间错误计数增加：driver 0000:1b:00.0 xid_79 +1。");
 }
 
@@ -305,7 +305,7 @@ TEST(Cause, IsOneLine) {
                 AllOf(HasSubstr("chromium, cc1plus used up to 21%"),
                       HasSubstr("12 of 23 values were measured again, 2 stay disturbed.")));
     {
-        const test::Speaking chinese{Language::zh};
+        const test::Speaking chinese{document::Language::zh};
         EXPECT_THAT(busy_in_words(seen), HasSubstr("23 个结果中有 12 个重新测量，2 个仍受干扰"));
     }
     seen.disturbed = 0;
@@ -342,7 +342,7 @@ TEST(View, SmtIsNotTheKernelsWord) {
     record::Machine machine;
     machine.platform.smt = "notsupported";
     const auto facts = machine_facts(machine);
-    const auto fact = std::ranges::find(facts, "Clock control", &Fact::key);
+    const auto fact = std::ranges::find(facts, "Clock control", &document::Fact::key);
     ASSERT_NE(fact, facts.end());
     EXPECT_EQ(fact->text, "SMT not supported");
 }

@@ -20,7 +20,7 @@
 #include <iterator>
 #include <map>
 
-namespace assay::report {
+namespace assay::history {
 namespace {
 
 using namespace testing;
@@ -89,7 +89,7 @@ TEST(Workbook, AReportHasItsSheetsFrozenAndFiltered) {
 }
 
 TEST(Workbook, ValuesAreNumbersInBaseUnits) {
-    const auto report = make_report(test::golden_run());
+    const auto report = report::make_report(test::golden_run());
     const auto& row = report.sections.at(0).rows.at(0);
     ASSERT_GT(row.number.value_or(0), 0);
     ASSERT_FALSE(row.figures.empty());
@@ -132,7 +132,7 @@ document::Document small_comparison() {
     const auto run = maker.run({.label = "new"});
     maker.observe(run, test::gemm("openblas", 1), {6e11, 6.01e11, 5.99e11}).disturbed = true;
     maker.observe(run, test::gemm("openblas", 2), {6e11});
-    return make_document(*compare(maker.collection()));
+    return make_document(*compare::compare(maker.collection()));
 }
 
 TEST(Workbook, AComparisonHasItsVerdictsAsNumbersAndWordsAndFreezesWhatNamesTheRow) {
@@ -231,4 +231,4 @@ TEST(NumberFormat, ShowsPrefixesWhereAFormatCan) {
 }
 
 } // namespace
-} // namespace assay::report
+} // namespace assay::history

@@ -10,8 +10,8 @@
 namespace {
 
 using namespace assay;
-using namespace assay::harness;
-using harness::made::catalogue;
+using namespace assay::run;
+using made::catalogue;
 using namespace testing;
 
 record::Case measured(std::string benchmark, std::string library, record::NamedList parameters,
@@ -33,7 +33,7 @@ record::NamedList values(std::string precision, std::string threads) {
 
 /// As with the ceilings of this catalogue.
 std::vector<record::Case> judged(std::vector<record::Case> cases,
-                                 const Catalogue& all = catalogue()) {
+                                 const plan::Catalogue& all = catalogue()) {
     record::Run run;
     run.cases = std::move(cases);
     assign_ceilings(run, all);
@@ -41,7 +41,7 @@ std::vector<record::Case> judged(std::vector<record::Case> cases,
 }
 
 /// gemm.square is held against these.
-Catalogue held_against(const char* ceilings) {
+plan::Catalogue held_against(const char* ceilings) {
     auto all = catalogue();
     for (auto& module : all.modules)
         for (auto& benchmark : module.benchmarks)
@@ -178,10 +178,9 @@ TEST(Ceilings, OfSeveralTheOneWithTheSameUnitAndPrecisionCounts) {
 
 TEST(Ceilings, ABenchmarkThatIsItsOwnCeilingIsHeldAgainstItsBestChoice) {
     auto all = catalogue();
-    auto stream = harness::made::benchmark(
+    auto stream = made::benchmark(
         "memory.stream", "bandwidth",
-        {harness::made::choice("kernel", {"copy", "triad"}, {std::string{"copy"}}),
-         harness::made::threads()});
+        {made::choice("kernel", {"copy", "triad"}, {std::string{"copy"}}), made::threads()});
     stream.ceiling = stream.id;
     stream.is_ceiling = true;
     all.modules.front().benchmarks.push_back(stream);

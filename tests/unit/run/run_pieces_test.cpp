@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::run {
 namespace {
 
 using namespace testing;
@@ -38,14 +38,14 @@ namespace fs = std::filesystem;
 struct FakeProbe {
     std::map<std::string, double> seconds;
     std::vector<std::string> asked;
-    std::optional<double> operator()(const Tuning* tuning) {
+    std::optional<double> operator()(const plan::Tuning* tuning) {
         asked.push_back(tuning == nullptr ? "" : tuning->value);
         const auto known = seconds.find(asked.back());
         return known == seconds.end() ? std::nullopt : std::optional{known->second};
     }
 };
 
-const std::vector<Tuning> three{{"CORE", "a", ""}, {"CORE", "b", ""}, {"CORE", "c", ""}};
+const std::vector<plan::Tuning> three{{"CORE", "a", ""}, {"CORE", "b", ""}, {"CORE", "c", ""}};
 
 /// Of three that are timed by this table.
 TuningChoice chosen(std::map<std::string, double> seconds, const std::vector<Unset>& unset = {}) {
@@ -84,13 +84,13 @@ TEST(Tuning, WhatCannotBeMeasuredIsNotTriedFurther) {
 
 TEST(Tuning, OneDisturbedProbeDoesNotDecide) {
     int own = 0;
-    const auto choice = choose_tuning({{"CORE", "a", ""}}, [&](const Tuning* tuning) {
+    const auto choice = choose_tuning({{"CORE", "a", ""}}, [&](const plan::Tuning* tuning) {
         if (tuning != nullptr) return std::optional{1.0};
         return std::optional{own++ == 0 ? 3.0 : 1.0}; // the first was disturbed
     });
     EXPECT_THAT(choice.variables, IsEmpty());
     int tuned = 0;
-    const auto lucky = choose_tuning({{"CORE", "a", ""}}, [&](const Tuning* tuning) {
+    const auto lucky = choose_tuning({{"CORE", "a", ""}}, [&](const plan::Tuning* tuning) {
         if (tuning == nullptr) return std::optional{1.0};
         return std::optional{tuned++ == 0 ? 0.9 : 1.1};
     });
@@ -98,7 +98,7 @@ TEST(Tuning, OneDisturbedProbeDoesNotDecide) {
 }
 
 TEST(Tuning, SaysWhatAnUnsetValueWouldHaveCost) {
-    const Manifest manifest{.tunings = three};
+    const plan::Manifest manifest{.tunings = three};
     const auto unset = unset_tunings(manifest, {"CORE=a", "OTHER=x"}, {"OTHER=x"});
     ASSERT_EQ(unset.size(), 1U);
     EXPECT_EQ(unset[0].variable + "=" + unset[0].value, "CORE=a");
@@ -131,9 +131,9 @@ TEST(Tuning, AnUnsetValueThatCostsNothingOrWasNotTriedIsNoWarning) {
 }
 
 TEST(Tuning, OnlyWhatTheCpuHasAndTheUserLeftOpen) {
-    const Manifest manifest{.tunings = {{"CORE", "plain", ""},
-                                        {"CORE", "wide", "avx512f avx512bw"},
-                                        {"OTHER", "x", ""}}};
+    const plan::Manifest manifest{.tunings = {{"CORE", "plain", ""},
+                                              {"CORE", "wide", "avx512f avx512bw"},
+                                              {"OTHER", "x", ""}}};
     record::Machine machine;
     machine.isa = {"avx2", "avx512f"};
     EXPECT_EQ(usable_tunings(manifest, machine, {}).size(), 2U);
@@ -143,10 +143,11 @@ TEST(Tuning, OnlyWhatTheCpuHasAndTheUserLeftOpen) {
 }
 
 TEST(Tuning, SizesShareAChoiceAndPrecisionsDoNot) {
-    const Manifest manifest{.module = "openblas"};
-    const Benchmark benchmark{.id = "gemm.square",
-                              .parameters = {{.name = "precision", .kind = ParameterKind::name},
-                                             {.name = "size", .kind = ParameterKind::integer}}};
+    const plan::Manifest manifest{.module = "openblas"};
+    const plan::Benchmark benchmark{
+        .id = "gemm.square",
+        .parameters = {{.name = "precision", .kind = plan::ParameterKind::name},
+                       {.name = "size", .kind = plan::ParameterKind::integer}}};
     const auto group = [&](const std::string& precision, std::int64_t size) {
         return tuning_group({.module = &manifest,
                              .benchmark = &benchmark,
@@ -208,8 +209,8 @@ TEST(PathWord, IsOneHarmlessLevel) {
 }
 
 struct RunFolders : ::testing::Test {
-    assay::harness::made::TemporaryFolder folder;
-    const std::vector<PlannedRun> wanted = std::vector<PlannedRun>(1);
+    assay::made::TemporaryFolder folder;
+    const std::vector<plan::PlannedRun> wanted = std::vector<plan::PlannedRun>(1);
 
     RunFolder open(const record::Machine& machine, bool resume = false) const {
         auto opened = open_run_folders(wanted, {.out = folder.path(), .resume = resume}, machine);
@@ -260,7 +261,7 @@ protected:
         manifest_.module = "host";
         benchmark_.id = "test.memory";
         benchmark_.headline = "time";
-        benchmark_.noise = Noise::memory;
+        benchmark_.noise = plan::Noise::memory;
         planned_.module = &manifest_;
         planned_.benchmark = &benchmark_;
         planned_.parameters = {{"size", std::int64_t{64}}};
@@ -290,17 +291,17 @@ protected:
         }
     }
     std::optional<record::Spread> spread_after() {
-        Plan plan;
+        plan::Plan plan;
         plan.cases.push_back(planned_);
         expect_own_noise(plan, runs_, {.virtualization = "none"});
         return plan.cases.front().spread;
     }
 
-    harness::made::TemporaryFolder folder_;
+    made::TemporaryFolder folder_;
     std::mt19937_64 random_{11};
-    Manifest manifest_;
-    Benchmark benchmark_;
-    PlannedCase planned_;
+    plan::Manifest manifest_;
+    plan::Benchmark benchmark_;
+    plan::PlannedCase planned_;
     std::vector<fs::path> runs_;
 };
 
@@ -434,4 +435,4 @@ TEST(Redaction, ReachesEveryTextOfACaseButWhatIdentifiesIt) {
 }
 
 } // namespace
-} // namespace assay::harness
+} // namespace assay::run

@@ -19,16 +19,16 @@
 namespace {
 
 using namespace assay;
-using namespace assay::harness;
-using assay::harness::made::TemporaryFolder;
+using namespace assay::run;
+using assay::made::TemporaryFolder;
 using namespace testing;
 
 // --- order ----------------------------------------------------------------------------------------
 
-Plan plan_of(const std::vector<std::size_t>& blocks) {
-    Plan plan;
+plan::Plan plan_of(const std::vector<std::size_t>& blocks) {
+    plan::Plan plan;
     for (const auto block : blocks) {
-        PlannedCase planned{};
+        plan::PlannedCase planned{};
         planned.block = block;
         plan.cases.push_back(planned);
     }
@@ -38,7 +38,7 @@ Plan plan_of(const std::vector<std::size_t>& blocks) {
 TEST(Order, WithoutASeedIsThePlan) {
     const auto plan = plan_of({0, 0, 1, 2, 2, 2});
     EXPECT_THAT(order_of(plan, std::nullopt, 3), ElementsAre(0, 1, 2, 3, 4, 5));
-    EXPECT_THAT(order_of(Plan{}, 1, 0), IsEmpty());
+    EXPECT_THAT(order_of(plan::Plan{}, 1, 0), IsEmpty());
 }
 
 TEST(Order, BlocksAreShuffledForEachReplicaAndStayTogether) {

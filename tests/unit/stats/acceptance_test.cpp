@@ -31,7 +31,7 @@ constexpr Kind kinds[] = {{"gemm", 0.005, 0.02},
                           {"allreduce", 0.12, 0.30}};
 constexpr int trials = 10000;
 constexpr double checks = 40;
-constexpr AcceptanceLevels levels;
+constexpr decide::AcceptanceLevels levels;
 
 struct Shares {
     double pass = 0;
@@ -44,13 +44,14 @@ Shares simulate(double deviation, double margin, std::size_t most, std::uint64_t
                 double unlike = 0.3) {
     std::mt19937_64 random{seed};
     std::normal_distribution<double> normal;
-    const AcceptanceNoise noise{.replica = {.variance = deviation * deviation, .degrees = 6}};
+    const decide::AcceptanceNoise noise{
+        .replica = {.variance = deviation * deviation, .degrees = 6}};
     Shares shares;
-    std::vector<Margin> margins;
+    std::vector<decide::Margin> margins;
     for (int i = 0; i < trials; ++i) {
         const double own = deviation * std::exp(unlike * normal(random));
         margins.clear();
-        for (const auto look : fail_looks) {
+        for (const auto look : decide::fail_looks) {
             if (look > most) break;
             while (margins.size() < look)
                 margins.push_back({.log_ratio = margin + own * normal(random), .run = 0});
@@ -94,7 +95,7 @@ TEST(Acceptance, FindsSlowMachines) {
 }
 
 TEST(Acceptance, DecidesAsFarAsItSays) {
-    const AcceptanceNoise noise{.replica = {.variance = 9e-4, .degrees = 6}};
+    const decide::AcceptanceNoise noise{.replica = {.variance = 9e-4, .degrees = 6}};
     const double distance = decided_distance(noise, 10, levels.fail / checks);
     EXPECT_GT(distance, 0.03);
     EXPECT_LT(distance, 0.12);
@@ -105,14 +106,14 @@ TEST(Acceptance, DecidesAsFarAsItSays) {
 }
 
 TEST(Acceptance, NeedsFiveReplicas) {
-    const std::vector<Margin> four(4, {.log_ratio = 1, .run = 0});
-    const AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
+    const std::vector<decide::Margin> four(4, {.log_ratio = 1, .run = 0});
+    const decide::AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
     EXPECT_EQ(acceptance(four, noise).looks, 0U);
     EXPECT_EQ(acceptance(four, noise).p_pass, 1);
     EXPECT_NEAR(acceptance(four, noise).mean, 1, 1e-12);
     EXPECT_EQ(acceptance({}, noise).count, 0U);
     // Between the looks nothing is tried again.
-    std::vector<Margin> nine(9, {.log_ratio = 0.02, .run = 0});
+    std::vector<decide::Margin> nine(9, {.log_ratio = 0.02, .run = 0});
     const auto five = acceptance(std::span{nine}.first(5), noise);
     nine[7].log_ratio = 5;
     EXPECT_EQ(acceptance(nine, noise).p_pass, five.p_pass);
@@ -124,8 +125,8 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double below(double t, double degrees) { return cdf(boost::math::students_t{degrees}, t); }
 /// Five replicas of each run, `mean` and `step` apart: a variance of 2.5 step^2 with four degrees.
-std::vector<Margin> five_of_each(std::initializer_list<double> means, double step = 0.01) {
-    std::vector<Margin> margins;
+std::vector<decide::Margin> five_of_each(std::initializer_list<double> means, double step = 0.01) {
+    std::vector<decide::Margin> margins;
     std::size_t run = 0;
     for (const double mean : means) {
         for (int i = -2; i <= 2; ++i)
@@ -171,7 +172,7 @@ TEST(Acceptance, WeighsWhatIsKnownOfTheNoise) {
 }
 
 TEST(Acceptance, AddsTheErrorOfItsRuns) {
-    AcceptanceNoise noise{.run = {.variance = 1e-3, .degrees = 6}};
+    decide::AcceptanceNoise noise{.run = {.variance = 1e-3, .degrees = 6}};
     const auto margins = five_of_each({0.01, 0.03});
     const double of_replicas = 2.5e-4 / 10;
     const auto two = acceptance(margins, noise);
@@ -197,7 +198,7 @@ TEST(Acceptance, AddsTheErrorOfItsRuns) {
 }
 
 TEST(Acceptance, TakesTheClearestLook) {
-    const AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
+    const decide::AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
     const auto good = acceptance(five_of_each({0.05}), noise);
     const auto then_bad = acceptance(five_of_each({0.05, -0.05}), noise);
     EXPECT_EQ(then_bad.p_pass, good.p_pass);
@@ -206,14 +207,14 @@ TEST(Acceptance, TakesTheClearestLook) {
     EXPECT_EQ(acceptance(five_of_each({-0.05, 0.05}), noise).p_fail, bad.p_fail);
     EXPECT_LT(acceptance(five_of_each({0.02, 0.02}), noise).p_pass,
               acceptance(five_of_each({0.02}), noise).p_pass / 2);
-    std::vector<Margin> many(45, {.log_ratio = 0.1, .run = 0});
+    std::vector<decide::Margin> many(45, {.log_ratio = 0.1, .run = 0});
     EXPECT_EQ(acceptance(many, noise).looks, 4U);
     EXPECT_EQ(acceptance(many, noise).count, 40U);
 }
 
 TEST(Acceptance, WithoutAnErrorNothingIsDecided) {
     // Each replica of a run of its own, and nothing known.
-    std::vector<Margin> single;
+    std::vector<decide::Margin> single;
     for (std::size_t run = 0; run < 5; ++run) single.push_back({.log_ratio = 1, .run = run});
     const auto unknown = acceptance(single, {.run = {.variance = 1e-4, .degrees = 6}});
     EXPECT_EQ(unknown.looks, 1U);
@@ -227,16 +228,17 @@ TEST(Acceptance, WithoutAnErrorNothingIsDecided) {
     EXPECT_EQ(broken.p_pass, 1);
     EXPECT_EQ(broken.p_fail, 1);
     // No noise at all: certain, and at the limit itself as likely one as the other.
-    const auto exact = acceptance(std::vector<Margin>(5, {.log_ratio = -1, .run = 0}), {});
+    const auto exact = acceptance(std::vector<decide::Margin>(5, {.log_ratio = -1, .run = 0}), {});
     EXPECT_EQ(exact.p_fail, 0);
     EXPECT_EQ(exact.p_pass, 1);
-    const auto at_limit = acceptance(std::vector<Margin>(5, {.log_ratio = 0, .run = 0}), {});
+    const auto at_limit =
+        acceptance(std::vector<decide::Margin>(5, {.log_ratio = 0, .run = 0}), {});
     EXPECT_EQ(at_limit.p_pass, 1);
     EXPECT_EQ(at_limit.p_fail, 1);
 }
 
 TEST(Acceptance, OnASharedHostEachRunFails) {
-    const AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
+    const decide::AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
     const auto margins = five_of_each({-0.02, -0.01, -0.03});
     const std::vector<double> hourly{100, 3700, 7300};
     const double worst = acceptance(five_of_each({-0.01}), noise).p_fail;
@@ -251,13 +253,13 @@ TEST(Acceptance, OnASharedHostEachRunFails) {
 }
 
 TEST(Acceptance, SaysWhatWouldDecide) {
-    const AcceptanceNoise noise{.replica = {.variance = 4e-4, .degrees = 6}};
+    const decide::AcceptanceNoise noise{.replica = {.variance = 4e-4, .degrees = 6}};
     const auto found = acceptance(five_of_each({0.02}), noise);
     EXPECT_GT(found.p_pass, levels.pass);
     EXPECT_EQ(replicas_to_decide(found, levels.pass), 40U);
     EXPECT_FALSE(replicas_to_decide(acceptance(five_of_each({0.0001}), noise), levels.pass));
     // The next look that suffices, never one that was.
-    const Acceptance clear{.count = 10, .mean = -0.1, .standard_error = 0.01, .degrees = 9};
+    const decide::Acceptance clear{.count = 10, .mean = -0.1, .standard_error = 0.01, .degrees = 9};
     EXPECT_EQ(replicas_to_decide(clear, levels.pass), 20U);
     auto known = clear;
     known.count = 4;
@@ -266,9 +268,10 @@ TEST(Acceptance, SaysWhatWouldDecide) {
     EXPECT_FALSE(replicas_to_decide(known, levels.pass));
     // From what is not known nothing follows.
     for (const auto break_it :
-         {+[](Acceptance& found) { found.count = 0; },
-          +[](Acceptance& found) { found.degrees = 0; }, +[](Acceptance& found) { found.mean = 0; },
-          +[](Acceptance& found) { found.standard_error = unknown; }}) {
+         {+[](decide::Acceptance& found) { found.count = 0; },
+          +[](decide::Acceptance& found) { found.degrees = 0; },
+          +[](decide::Acceptance& found) { found.mean = 0; },
+          +[](decide::Acceptance& found) { found.standard_error = stats::unknown; }}) {
         auto broken = clear;
         break_it(broken);
         EXPECT_FALSE(replicas_to_decide(broken, levels.pass));
@@ -300,8 +303,8 @@ private:
 
 double sure_of_best(const std::vector<std::vector<double>>& types) {
     const auto spread = pool_spread(types);
-    const auto a = type_score(types[0]);
-    const auto b = type_score(types[1]);
+    const auto a = stats::type_score(types[0]);
+    const auto b = stats::type_score(types[1]);
     const double above = probability_above(a, b, 0, spread);
     return std::max(above, 1 - above);
 }
@@ -313,7 +316,7 @@ TEST(Ranking, EqualOffersAreCalledSureInAtMostOneOfTwentyCases) {
         constexpr int trials = 4000;
         for (int i = 0; i < trials; ++i)
             called += sure_of_best({truth.machines(0, machines), truth.machines(0, machines)}) >=
-                      sure_probability;
+                      stats::sure_probability;
         // 5%, and three standard deviations of what 4,000 trials show.
         EXPECT_LT(called, trials * 0.05 + 3 * std::sqrt(trials * 0.05 * 0.95)) << machines;
         EXPECT_GT(called, trials * 0.02) << machines; // it is not deaf either
@@ -330,8 +333,8 @@ TEST(Ranking, OfPrintedProbabilitiesOfNineTenthsAsManyAreRight) {
         const std::size_t machines = 2 + static_cast<std::size_t>(printed % 9);
         const std::vector<std::vector<double>> types{truth.machines(a, machines),
                                                      truth.machines(b, machines)};
-        const double above =
-            probability_above(type_score(types[0]), type_score(types[1]), 0, pool_spread(types));
+        const double above = probability_above(stats::type_score(types[0]),
+                                               stats::type_score(types[1]), 0, pool_spread(types));
         const double said = std::max(above, 1 - above);
         if (said < 0.85 || said > 0.95) continue;
         ++printed;
@@ -348,7 +351,7 @@ TEST(Ranking, FewerThanOneMachineInTwentyLiesBelowTheFifthPercentile) {
         for (int i = 0; i < 4000; ++i) {
             const std::vector<std::vector<double>> types{truth.machines(0, machines)};
             below += truth.machines(0, 1)[0] <
-                     percentile_of_next(type_score(types[0]), pool_spread(types));
+                     percentile_of_next(stats::type_score(types[0]), pool_spread(types));
         }
         // Few machines show little of the spread, and the prior makes up for it: 3 to 5%.
         EXPECT_LT(below, 4000 * 0.05 + 3 * std::sqrt(4000 * 0.05 * 0.95)) << machines;
@@ -359,8 +362,8 @@ TEST(Ranking, FewerThanOneMachineInTwentyLiesBelowTheFifthPercentile) {
 TEST(Ranking, SharesOfDrawsAreTheProbabilityOfTwo) {
     const std::vector<std::vector<double>> types{{0.1, 0.14}, {0.08, 0.1, 0.06}};
     const auto spread = pool_spread(types);
-    const std::vector scores{type_score(types[0]), type_score(types[1])};
-    const std::vector<Candidate> candidates{
+    const std::vector scores{stats::type_score(types[0]), stats::type_score(types[1])};
+    const std::vector<stats::Candidate> candidates{
         {0, std::numbers::ln10}, {1, std::log(9.8)}, {1, std::log(12.0)}};
     const auto best = probabilities_best(scores, candidates, spread, 200'000);
     EXPECT_NEAR(best[0], probability_above(scores[0], scores[1], std::log(10 / 9.8), spread),
@@ -376,7 +379,7 @@ TEST(Ranking, OneMachineATypeHasThePriorAlone) {
     EXPECT_DOUBLE_EQ(spread.deviation, 0.03);
     EXPECT_DOUBLE_EQ(spread.degrees, 4);
     const double expected = 0.2 - 2.131847 * 0.03 * std::numbers::sqrt2; // t of 4 degrees at 5%
-    EXPECT_NEAR(percentile_of_next(type_score(types[0]), spread), expected, 1e-6);
+    EXPECT_NEAR(percentile_of_next(stats::type_score(types[0]), spread), expected, 1e-6);
 }
 
 TEST(Ranking, TheSpreadIsPooledOverTypesAndMovedToThePrior) {

@@ -24,12 +24,12 @@ struct Protocol {
 };
 
 /// 8 B to 64 MiB by powers of two, with relative errors; `together` moves all of them.
-std::vector<CostPoint> sweep(const std::vector<Protocol>& protocols, double noise,
-                             std::uint64_t seed, double together = 0) {
+std::vector<stats::CostPoint> sweep(const std::vector<Protocol>& protocols, double noise,
+                                    std::uint64_t seed, double together = 0) {
     std::mt19937_64 random{seed};
     std::normal_distribution<> normal;
     const double all = together * normal(random);
-    std::vector<CostPoint> points;
+    std::vector<stats::CostPoint> points;
     for (double size = 8; size <= 64.0 * (1U << 20U); size *= 2) {
         auto protocol = protocols.begin();
         while (size > protocol->until) ++protocol;
@@ -101,7 +101,7 @@ struct Covered {
 };
 Covered coverage(double noise, double together, int runs) {
     Covered covered;
-    const auto holds = [](const Estimate& estimate, double truth) {
+    const auto holds = [](const stats::Estimate& estimate, double truth) {
         return estimate.low <= truth && truth <= estimate.high ? 1 : 0;
     };
     for (int seed = 0; seed < runs; ++seed) {
@@ -133,11 +133,11 @@ TEST(AlphaBeta, IntervalsHoldTheTruthAsOftenAsTheySay) {
 TEST(AlphaBeta, TheModelThatMadeTheTimesIsChosenAndTheOthersRuledOut) {
     std::mt19937_64 random{1};
     std::normal_distribution<> normal;
-    std::vector<CostPoint> points;
+    std::vector<stats::CostPoint> points;
     for (const double ranks : {2.0, 4.0, 8.0})
         for (double size = 1024; size < 1e8; size *= 4) {
-            const Terms ring{2 * (ranks - 1), 2 * (ranks - 1) / ranks * size};
-            const Terms doubling{std::log2(ranks), std::log2(ranks) * size};
+            const stats::Terms ring{2 * (ranks - 1), 2 * (ranks - 1) / ranks * size};
+            const stats::Terms doubling{std::log2(ranks), std::log2(ranks) * size};
             const double seconds = ring[0] * 2e-6 + ring[1] / 10e9;
             points.push_back({.size = size,
                               .seconds = seconds * std::exp(0.02 * normal(random)),
@@ -167,8 +167,8 @@ TEST(AlphaBeta, WhatWasNotMeasuredIsNotPredicted) {
 
 TEST(AlphaBeta, OfTooLittleHasNoInterval) {
     EXPECT_THAT(fit_cost({}).segments, SizeIs(0));
-    const std::vector<CostPoint> points{{.size = 8, .seconds = 1e-6, .terms = {{1, 8}}},
-                                        {.size = 16, .seconds = 1.1e-6, .terms = {{1, 16}}}};
+    const std::vector<stats::CostPoint> points{{.size = 8, .seconds = 1e-6, .terms = {{1, 8}}},
+                                               {.size = 16, .seconds = 1.1e-6, .terms = {{1, 16}}}};
     const auto fit = fit_cost(points);
     ASSERT_THAT(fit.segments, SizeIs(1));
     const auto two_points = predict(fit, fit.segments[0].models.front(), {1, 12});
@@ -179,12 +179,12 @@ TEST(AlphaBeta, OfTooLittleHasNoInterval) {
 // --- shapes of curves --------------------------------------------------------------------------------
 
 /// Rates of 8 B to 64 MiB, three replicas each with an interval of theirs, by Student's t.
-std::vector<RatePoint> rates(const std::function<double(double)>& seconds, double noise,
-                             std::uint64_t seed) {
+std::vector<stats::RatePoint> rates(const std::function<double(double)>& seconds, double noise,
+                                    std::uint64_t seed) {
     std::mt19937_64 random{seed};
     std::normal_distribution<> normal;
     constexpr double student = 4.303; // 95%, two degrees of freedom
-    std::vector<RatePoint> points;
+    std::vector<stats::RatePoint> points;
     for (double size = 8; size <= 64.0 * (1U << 20U); size *= 2) {
         const double truth = std::log(size / seconds(size));
         double sum = 0;
@@ -253,7 +253,7 @@ TEST(Shape, AStepOfTheTimeIsFoundWithItsSize) {
 TEST(Shape, OfNothingIsNothing) {
     EXPECT_FALSE(find_fall({}));
     EXPECT_FALSE(find_time_step({}));
-    const std::vector<RatePoint> broken{{8, std::nan("")}, {16, -1}, {0, 5}, {32, 1}};
+    const std::vector<stats::RatePoint> broken{{8, std::nan("")}, {16, -1}, {0, 5}, {32, 1}};
     EXPECT_FALSE(find_fall(broken));
     EXPECT_FALSE(find_time_step(broken));
 }

@@ -17,8 +17,8 @@ namespace {
 using namespace testing;
 using List = std::vector<double>;
 
-std::vector<VarianceEstimate> estimates(const List& variances, const List& degrees) {
-    std::vector<VarianceEstimate> result;
+std::vector<stats::VarianceEstimate> estimates(const List& variances, const List& degrees) {
+    std::vector<stats::VarianceEstimate> result;
     for (std::size_t i = 0; i < variances.size(); ++i)
         result.push_back({.variance = variances[i], .degrees = degrees[i]});
     return result;
@@ -28,7 +28,7 @@ std::vector<VarianceEstimate> estimates(const List& variances, const List& degre
 TEST(Prior, AgreesWithLimma) {
     const auto series =
         estimates({0.8, 1.7, 0.4, 2.2, 1.1, 0.05, 3.9, 0.6}, {4, 4, 4, 4, 6, 3, 2, 4});
-    const Prior prior = moment_prior(series);
+    const stats::Prior prior = moment_prior(series);
     EXPECT_NEAR(prior.variance, 0.7140196045965953, 1e-9);
     EXPECT_NEAR(prior.degrees, 2.7106624950364755, 1e-8);
     EXPECT_EQ(prior.most_degrees, 31);
@@ -49,9 +49,10 @@ TEST(Difference, AgreesWithLimma) {
                  0.7677824678694719074};
     const List low{0.226816561966395658, -0.371791178176800130, -0.004351065892736761,
                    -0.488626662020075431};
-    std::vector<VarianceEstimate> variances;
-    for (std::size_t i = 0; i < a.size(); ++i) variances.push_back(pooled_variance(a[i], b[i]));
-    const Prior prior = moment_prior(variances);
+    std::vector<stats::VarianceEstimate> variances;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        variances.push_back(stats::pooled_variance(a[i], b[i]));
+    const stats::Prior prior = moment_prior(variances);
     EXPECT_NEAR(prior.degrees, 0.801741935910808889, 1e-9);
     EXPECT_NEAR(prior.variance, 0.001444243691459219, 1e-11);
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -68,12 +69,12 @@ TEST(Difference, AgreesWithStudentsTestWithoutAPrior) {
     List b{10.6, 10.4, 10.9, 10.5};
     for (double& value : a) value = std::log(value);
     for (double& value : b) value = std::log(value);
-    const auto found = difference(a, b, moderate(pooled_variance(a, b), {}));
+    const auto found = difference(a, b, moderate(stats::pooled_variance(a, b), {}));
     EXPECT_NEAR(found.p, 0.01449771010424702, 1e-12);
     EXPECT_NEAR(found.low, 0.01540637952030729, 1e-12);
     EXPECT_NEAR(found.high, 0.08768727979299920, 1e-12);
     const List pairs{.01, .03, .02, .015, .022};
-    const auto paired = paired_difference(pairs, own_variance(pairs));
+    const auto paired = paired_difference(pairs, stats::own_variance(pairs));
     EXPECT_NEAR(paired.p, 0.004518548184688977, 1e-12);
     EXPECT_NEAR(paired.high, 0.028757896917359600, 1e-12);
     EXPECT_EQ(paired.degrees, 4);
@@ -81,7 +82,7 @@ TEST(Difference, AgreesWithStudentsTestWithoutAPrior) {
 
 TEST(Prior, OfSeriesThatDifferByChanceOnlyIsTheirMean) {
     const auto series = estimates({1, 1.1, 0.9, 1.05, 0.95}, {4, 4, 4, 4, 4});
-    const Prior prior = moment_prior(series);
+    const stats::Prior prior = moment_prior(series);
     EXPECT_DOUBLE_EQ(prior.variance, 1);
     EXPECT_EQ(prior.degrees, infinity);
     // What five estimates of four degrees say is worth twenty, not the normal distribution.
@@ -108,7 +109,7 @@ TEST(Prior, OfFewSeriesIsHeldBack) {
     const List by_chance{0.14, 0.27, 0.38, 0.49, 0.60, 0.72, 0.84, 0.98, 1.15, 1.37, 1.68, 2.30};
     const auto twelve = estimates(by_chance, List(12, 4.0));
     EXPECT_EQ(moment_prior(twelve).degrees, infinity);
-    const Prior held = fit_prior(twelve);
+    const stats::Prior held = fit_prior(twelve);
     EXPECT_LT(held.degrees, 100);
     EXPECT_GT(held.degrees, 4);
     EXPECT_EQ(held.variance, moment_prior(twelve).variance);
@@ -120,7 +121,7 @@ TEST(Prior, OfFewSeriesIsHeldBack) {
 }
 
 TEST(Moderate, StandsBetweenOwnAndPrior) {
-    const Prior prior{.variance = 1, .degrees = 4};
+    const stats::Prior prior{.variance = 1, .degrees = 4};
     EXPECT_DOUBLE_EQ(moderate({.variance = 3, .degrees = 4}, prior).variance, 2);
     EXPECT_EQ(moderate({.variance = 3, .degrees = 4}, prior).degrees, 8);
     EXPECT_EQ(moderate({.variance = 3, .degrees = 4}, {}).variance, 3);
@@ -136,24 +137,25 @@ TEST(Difference, OfTooLittleCannotBeTested) {
     const List two{1.0, 2.0};
     const List holed{1.0, nan};
     for (const auto& found :
-         {difference(one, one, pooled_variance(one, one)), difference({}, two, own_variance(two)),
-          difference(two, holed, pooled_variance(two, holed)), paired_difference({}, {1, 5}),
-          paired_difference(one, own_variance(one))}) {
+         {difference(one, one, stats::pooled_variance(one, one)),
+          difference({}, two, stats::own_variance(two)),
+          difference(two, holed, stats::pooled_variance(two, holed)), paired_difference({}, {1, 5}),
+          paired_difference(one, stats::own_variance(one))}) {
         EXPECT_TRUE(std::isnan(found.p));
         EXPECT_TRUE(std::isnan(found.low));
-        EXPECT_EQ(classify(found, found.p), Verdict::cannot_tell);
+        EXPECT_EQ(classify(found, found.p), stats::Verdict::cannot_tell);
         EXPECT_TRUE(std::isnan(detectable_change(found, 0.01)));
     }
-    EXPECT_EQ(pooled_variance(one, two).degrees, 1);
+    EXPECT_EQ(stats::pooled_variance(one, two).degrees, 1);
     EXPECT_TRUE(std::isfinite(difference(one, one, {.variance = 0.1, .degrees = 6}).p));
 }
 
 TEST(Difference, WithoutAnyNoiseIsCertain) {
     const List a{1, 1, 1};
     const List b{1.5, 1.5, 1.5};
-    EXPECT_EQ(difference(a, b, pooled_variance(a, b)).p, 0);
-    EXPECT_EQ(difference(a, a, pooled_variance(a, a)).p, 1);
-    EXPECT_EQ(classify(difference(a, a, pooled_variance(a, a)), 1), Verdict::same);
+    EXPECT_EQ(difference(a, b, stats::pooled_variance(a, b)).p, 0);
+    EXPECT_EQ(difference(a, a, stats::pooled_variance(a, a)).p, 1);
+    EXPECT_EQ(classify(difference(a, a, stats::pooled_variance(a, a)), 1), stats::Verdict::same);
 }
 
 // R: p.adjust(c(.001,.04,.012,.3,.0004,NA,.04,.9), "BH") and "holm"
@@ -161,8 +163,8 @@ TEST(Adjusted, AgreesWithR) {
     const List p{0.001, 0.04, 0.012, 0.3, 0.0004, nan, 0.04, 0.9};
     const List bh{0.0035, 0.056, 0.028, 0.35, 0.0028, nan, 0.056, 0.9};
     const List family{0.006, 0.16, 0.06, 0.6, 0.0028, nan, 0.16, 0.9};
-    const auto adjusted = benjamini_hochberg(p);
-    const auto stricter = holm(p);
+    const auto adjusted = stats::benjamini_hochberg(p);
+    const auto stricter = stats::holm(p);
     for (std::size_t i = 0; i < p.size(); ++i) {
         if (std::isnan(p[i])) {
             EXPECT_TRUE(std::isnan(adjusted[i]) && std::isnan(stricter[i]));
@@ -171,7 +173,7 @@ TEST(Adjusted, AgreesWithR) {
         EXPECT_NEAR(adjusted[i], bh[i], 1e-15) << i;
         EXPECT_NEAR(stricter[i], family[i], 1e-15) << i;
     }
-    EXPECT_THAT(benjamini_hochberg({}), IsEmpty());
+    EXPECT_THAT(stats::benjamini_hochberg({}), IsEmpty());
 }
 
 TEST(Adjusted, TheNextLevelIsWhatOneMoreSeriesNeeds) {
@@ -182,20 +184,21 @@ TEST(Adjusted, TheNextLevelIsWhatOneMoreSeriesNeeds) {
         for (double& value : p) value = std::pow(uniform(random), 6);
         p[3] = 0.5; // not called
         for (const bool strict : {false, true}) {
-            const double level = strict ? level_of_next_holm(p) : level_of_next_discovery(p);
+            const double level =
+                strict ? stats::level_of_next_holm(p) : stats::level_of_next_discovery(p);
             List with = p;
             with[3] = level * 0.999;
-            EXPECT_LE((strict ? holm(with) : benjamini_hochberg(with))[3], 0.01);
+            EXPECT_LE((strict ? stats::holm(with) : stats::benjamini_hochberg(with))[3], 0.01);
             if (!strict) continue;
             with[3] = level * 1.001;
-            EXPECT_GT(holm(with)[3], 0.01);
+            EXPECT_GT(stats::holm(with)[3], 0.01);
         }
     }
-    EXPECT_EQ(level_of_next_discovery(List{0.5, nan}), 0.01);
-    EXPECT_EQ(level_of_next_holm({}), 0.01);
+    EXPECT_EQ(stats::level_of_next_discovery(List{0.5, nan}), 0.01);
+    EXPECT_EQ(stats::level_of_next_holm({}), 0.01);
 }
 
-Difference measured(double log_ratio, double error, double degrees = 9) {
+stats::Difference measured(double log_ratio, double error, double degrees = 9) {
     const double n = 10;
     const List pairs(10, log_ratio);
     return paired_difference(pairs, {.variance = error * error * n, .degrees = degrees});
@@ -203,20 +206,22 @@ Difference measured(double log_ratio, double error, double degrees = 9) {
 
 TEST(Classify, CallsWhatIsSureAndLargeEnough) {
     const double up = std::log(1.03);
-    EXPECT_EQ(classify(measured(up, 0.003), 0.001), Verdict::better);
-    EXPECT_EQ(classify(measured(-up, 0.003), 0.001), Verdict::worse);
-    EXPECT_EQ(classify(measured(up, 0.003), 0.0101), Verdict::cannot_tell); // not sure
-    EXPECT_EQ(classify(measured(up, 0.003), nan), Verdict::cannot_tell);
+    EXPECT_EQ(classify(measured(up, 0.003), 0.001), stats::Verdict::better);
+    EXPECT_EQ(classify(measured(-up, 0.003), 0.001), stats::Verdict::worse);
+    EXPECT_EQ(classify(measured(up, 0.003), 0.0101), stats::Verdict::cannot_tell); // not sure
+    EXPECT_EQ(classify(measured(up, 0.003), nan), stats::Verdict::cannot_tell);
     // Sure, and smaller than anybody minds.
-    EXPECT_EQ(classify(measured(0.005, 0.0001), 1e-9), Verdict::same);
-    EXPECT_EQ(classify(measured(0.0098, 0.0005), 1e-9), Verdict::cannot_tell); // 0.87% to 1.09%
-    EXPECT_EQ(classify(measured(0.0098, 0.0005), 1e-9, {.minimum_effect = 0.005}), Verdict::better);
+    EXPECT_EQ(classify(measured(0.005, 0.0001), 1e-9), stats::Verdict::same);
+    EXPECT_EQ(classify(measured(0.0098, 0.0005), 1e-9),
+              stats::Verdict::cannot_tell); // 0.87% to 1.09%
+    EXPECT_EQ(classify(measured(0.0098, 0.0005), 1e-9, {.minimum_effect = 0.005}),
+              stats::Verdict::better);
 }
 
 TEST(Classify, SameNeedsAnIntervalWithinTheMinimum) {
-    EXPECT_EQ(classify(measured(0, 0.004), 1), Verdict::same);        // +-0.9%
-    EXPECT_EQ(classify(measured(0, 0.005), 1), Verdict::cannot_tell); // +-1.1%
-    EXPECT_EQ(classify(measured(0.004, 0.004), 0.3), Verdict::cannot_tell);
+    EXPECT_EQ(classify(measured(0, 0.004), 1), stats::Verdict::same);        // +-0.9%
+    EXPECT_EQ(classify(measured(0, 0.005), 1), stats::Verdict::cannot_tell); // +-1.1%
+    EXPECT_EQ(classify(measured(0.004, 0.004), 0.3), stats::Verdict::cannot_tell);
 }
 
 TEST(DetectableChange, IsTheLevelPlusTheNoise) {
@@ -255,8 +260,8 @@ void PrintTo(const Design& design, std::ostream* out) {
 struct Table {
     std::vector<List> a; ///< differences of pairs where paired
     std::vector<List> b;
-    std::vector<VarianceEstimate> moderated;
-    std::vector<Difference> differences;
+    std::vector<stats::VarianceEstimate> moderated;
+    std::vector<stats::Difference> differences;
     List p;
 };
 
@@ -267,18 +272,19 @@ public:
     /// A against A; about 1% of noise.
     Table measure(const Design& design) {
         Table table;
-        std::vector<VarianceEstimate> variances;
+        std::vector<stats::VarianceEstimate> variances;
         for (std::size_t i = 0; i < design.series; ++i) {
             const double deviation = 0.01 * deviation_of(design.noise);
             List a = values(design, deviation);
             List b = values(design, deviation);
             if (design.paired)
                 for (std::size_t k = 0; k < a.size(); ++k) a[k] = b[k] - a[k];
-            variances.push_back(design.paired ? own_variance(a) : pooled_variance(a, b));
+            variances.push_back(design.paired ? stats::own_variance(a)
+                                              : stats::pooled_variance(a, b));
             table.a.push_back(std::move(a));
             table.b.push_back(std::move(b));
         }
-        const Prior prior = fit_prior(variances);
+        const stats::Prior prior = fit_prior(variances);
         for (std::size_t i = 0; i < design.series; ++i) {
             table.moderated.push_back(moderate(variances[i], prior));
             table.differences.push_back(tested(design, table, i, 0));
@@ -288,8 +294,8 @@ public:
     }
 
     /// Of series i, had B been larger by `change`.
-    static Difference tested(const Design& design, const Table& table, std::size_t i,
-                             double change) {
+    static stats::Difference tested(const Design& design, const Table& table, std::size_t i,
+                                    double change) {
         List later = design.paired ? table.a[i] : table.b[i];
         for (double& value : later) value += std::log1p(change);
         return design.paired ? paired_difference(later, table.moderated[i])
@@ -329,22 +335,24 @@ TEST_P(ErrorRates, KeepTheirLevel) {
     double found = 0;
     for (int round = 0; round < rounds; ++round) {
         const Table table = machine.measure(design);
-        const List adjusted = benjamini_hochberg(table.p);
-        const List stricter = holm(table.p);
-        const double level = level_of_next_discovery(table.p);
+        const List adjusted = stats::benjamini_hochberg(table.p);
+        const List stricter = stats::holm(table.p);
+        const double level = stats::level_of_next_discovery(table.p);
         bool any = false;
         bool any_strict = false;
         for (std::size_t i = 0; i < design.series; ++i) {
             any = any || adjusted[i] <= 0.01;
             any_strict = any_strict || stricter[i] <= 0.01;
-            const Difference& difference = table.differences[i];
+            const stats::Difference& difference = table.differences[i];
             if (difference.low <= 0 && difference.high >= 0) ++covered;
             // The same data, had there been a change as large as is said to be needed.
             const double change = detectable_change(difference, level);
-            const Difference changed = Machine::tested(design, table, i, change * (1 + 1e-9));
+            const stats::Difference changed =
+                Machine::tested(design, table, i, change * (1 + 1e-9));
             List p = table.p;
             p[i] = changed.p;
-            if (classify(changed, benjamini_hochberg(p)[i]) == Verdict::better) ++found;
+            if (classify(changed, stats::benjamini_hochberg(p)[i]) == stats::Verdict::better)
+                ++found;
         }
         tables_with_a_discovery += any ? 1 : 0;
         tables_with_a_strict_one += any_strict ? 1 : 0;
@@ -379,7 +387,7 @@ TEST(ErrorRates, FalseDiscoveriesStayAShareOfAll) {
         const Table table = machine.measure(design);
         List p = table.p;
         for (std::size_t i = 0; i < 10; ++i) p[i] = Machine::tested(design, table, i, 0.2).p;
-        const List adjusted = benjamini_hochberg(p);
+        const List adjusted = stats::benjamini_hochberg(p);
         for (std::size_t i = 0; i < p.size(); ++i) {
             if (!(adjusted[i] <= 0.01)) continue;
             ++called;
@@ -399,12 +407,12 @@ TEST(ErrorRates, ThreePercentAreFoundWithTenPairsOfOnePercent) {
         const Table table = machine.measure(design);
         for (std::size_t i = 0; i < design.series; ++i) { // each the only one that is slower
             for (const double change : {-0.0291, 0.008}) {
-                const Difference changed = Machine::tested(design, table, i, change);
+                const stats::Difference changed = Machine::tested(design, table, i, change);
                 List p = table.p;
                 p[i] = changed.p;
-                const Verdict verdict = classify(changed, benjamini_hochberg(p)[i]);
-                if (change < 0 && verdict == Verdict::worse) ++found;
-                if (change > 0 && verdict == Verdict::better) ++small;
+                const stats::Verdict verdict = classify(changed, stats::benjamini_hochberg(p)[i]);
+                if (change < 0 && verdict == stats::Verdict::worse) ++found;
+                if (change > 0 && verdict == stats::Verdict::better) ++small;
             }
         }
     }

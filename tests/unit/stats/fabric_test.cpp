@@ -45,12 +45,12 @@ struct Fabric {
         return usual / slower * std::exp(noise * normal(random));
     }
 
-    std::vector<FabricPair> play(std::uint64_t seed) const {
+    std::vector<decide::FabricPair> play(std::uint64_t seed) const {
         std::mt19937_64 random{seed};
         const auto rounds = collective::fabric_rounds(nodes, 8);
-        std::vector<FabricPair> pairs;
+        std::vector<decide::FabricPair> pairs;
         std::vector<collective::Seen> seen;
-        const auto place = [&](const collective::Pair& pair) -> FabricPair& {
+        const auto place = [&](const collective::Pair& pair) -> decide::FabricPair& {
             for (auto& known : pairs)
                 if (known.from == static_cast<std::size_t>(pair.first) &&
                     known.to == static_cast<std::size_t>(pair.second))
@@ -77,15 +77,16 @@ struct Fabric {
         }
         return pairs;
     }
-    FabricFindings find(std::uint64_t seed, bool with_groups = true) const {
-        FabricKind kind{.groups = static_cast<std::size_t>(switch_of(nodes - 1) + 1),
-                        .of_node = {}};
+    decide::FabricFindings find(std::uint64_t seed, bool with_groups = true) const {
+        decide::FabricKind kind{.groups = static_cast<std::size_t>(switch_of(nodes - 1) + 1),
+                                .of_node = {}};
         for (int n = 0; n < nodes; ++n)
             kind.of_node.push_back(static_cast<std::size_t>(switch_of(n)));
         const auto pairs = play(seed);
-        const std::vector<FabricKind> kinds{kind};
-        return find_in_fabric(pairs, static_cast<std::size_t>(nodes),
-                              with_groups ? std::span{kinds} : std::span<const FabricKind>{}, 0);
+        const std::vector<decide::FabricKind> kinds{kind};
+        return find_in_fabric(
+            pairs, static_cast<std::size_t>(nodes),
+            with_groups ? std::span{kinds} : std::span<const decide::FabricKind>{}, 0);
     }
 };
 
@@ -113,7 +114,7 @@ TEST(FabricCulprits, ASlowNodeIsNamedBySeveralPartnersAndAlone) {
         ASSERT_THAT(found.nodes, SizeIs(1));
         EXPECT_EQ(found.nodes[0].node, 333U);
         EXPECT_NEAR(found.nodes[0].slowdown, 1.5, 0.05);
-        EXPECT_EQ(found.nodes[0].alone, Alone::slow);
+        EXPECT_EQ(found.nodes[0].alone, decide::Alone::slow);
         EXPECT_THAT(found.groups, IsEmpty());
         EXPECT_LE(found.links.size(), 1U);
     }
@@ -128,7 +129,7 @@ TEST(FabricCulprits, ASlowLinkIsNamedWhereItWasMeasured) {
     EXPECT_EQ(found.links[0].from, static_cast<std::size_t>(link.first));
     EXPECT_EQ(found.links[0].to, static_cast<std::size_t>(link.second));
     EXPECT_NEAR(found.links[0].slowdown, 2, 0.15);
-    EXPECT_EQ(found.links[0].alone, Alone::slow);
+    EXPECT_EQ(found.links[0].alone, decide::Alone::slow);
     EXPECT_THAT(found.nodes, IsEmpty());
 }
 
@@ -140,7 +141,7 @@ TEST(FabricCulprits, ASwitchWhoseNodesAreAllSlowIsNamedAndNotItsNodes) {
     ASSERT_THAT(found.groups, SizeIs(1));
     EXPECT_EQ(found.groups[0].group, 5U);
     EXPECT_NEAR(found.groups[0].slowdown, 1.4, 0.05);
-    EXPECT_EQ(found.groups[0].alone, Alone::slow);
+    EXPECT_EQ(found.groups[0].alone, decide::Alone::slow);
     ASSERT_THAT(found.nodes, SizeIs(1)) << "the one that is slower than its switch explains";
     EXPECT_EQ(found.nodes[0].node, 170U);
     EXPECT_NEAR(found.nodes[0].slowdown, 2, 0.1);
@@ -156,7 +157,7 @@ TEST(FabricCulprits, ASwitchThatBlocksIsFineAlone) {
     ASSERT_THAT(found.groups, SizeIs(1));
     EXPECT_EQ(found.groups[0].group, 7U);
     EXPECT_NEAR(found.groups[0].slowdown, 2.5, 0.2);
-    EXPECT_EQ(found.groups[0].alone, Alone::fine);
+    EXPECT_EQ(found.groups[0].alone, decide::Alone::fine);
     EXPECT_THAT(found.nodes, IsEmpty());
 }
 
@@ -215,12 +216,12 @@ TEST(FabricCulprits, WithoutGroupsTheNodesAreNamed) {
 }
 
 TEST(FabricCulprits, NodesWithoutAPairAreNamedAndTooLittleCallsNothing) {
-    const auto found = find_in_fabric({}, 3, {}, 0);
+    const auto found = decide::find_in_fabric({}, 3, {}, 0);
     EXPECT_THAT(found.never, SizeIs(3));
     EXPECT_FALSE(found.is_enough);
-    std::vector<FabricPair> pairs{{0, 1, usual, usual, nothing, nothing},
-                                  {0, 2, usual / 9, usual / 9, nothing, nothing},
-                                  {0, 9, usual, usual, nothing, nothing}};
+    std::vector<decide::FabricPair> pairs{{0, 1, usual, usual, nothing, nothing},
+                                          {0, 2, usual / 9, usual / 9, nothing, nothing},
+                                          {0, 9, usual, usual, nothing, nothing}};
     const auto few = find_in_fabric(pairs, 4, {}, 0);
     EXPECT_EQ(few.pairs, 2U);
     EXPECT_THAT(few.never, ElementsAre(3U));
@@ -251,7 +252,9 @@ struct System {
         for (std::size_t other = 0; other < nodes; ++other)
             if (other != node) slow_link(node, other, factor);
     }
-    Culprits find() const { return find_culprits({.nodes = nodes, .values = times}); }
+    decide::Culprits find() const {
+        return decide::find_culprits({.nodes = nodes, .values = times});
+    }
 };
 
 TEST(Culprits, OfNoiseAreSeldomCalled) {
@@ -331,10 +334,10 @@ TEST(Culprits, OfRatesAreTheLowOnes) {
     system.slow_link(2, 5, 1.5);
     for (double& time : system.times) time = 1 / time;
     const auto found =
-        find_culprits({.nodes = 8, .values = system.times, .higher_is_better = true});
+        decide::find_culprits({.nodes = 8, .values = system.times, .higher_is_better = true});
     ASSERT_THAT(found.links, SizeIs(1));
     EXPECT_EQ(found.links[0].from, 2U);
-    EXPECT_THAT(find_culprits({.nodes = 8, .values = system.times}).links, IsEmpty());
+    EXPECT_THAT(decide::find_culprits({.nodes = 8, .values = system.times}).links, IsEmpty());
 }
 
 /// Half of the pairs cross a socket: that is how the machine is, and no pair is to blame.
@@ -353,21 +356,22 @@ TEST(Culprits, KnownNoiseHoldsBackWhatALuckyMatrixWouldCall) {
     System system{8, 0.002, 6};
     system.slow_link(2, 5, 1.08);
     EXPECT_THAT(system.find().links, SizeIs(1));
-    EXPECT_THAT(find_culprits({.nodes = 8, .values = system.times, .log_noise = 0.05}).links,
-                IsEmpty());
+    EXPECT_THAT(
+        decide::find_culprits({.nodes = 8, .values = system.times, .log_noise = 0.05}).links,
+        IsEmpty());
 }
 
 TEST(Culprits, OfTooLittleOrBrokenInputIsNothing) {
-    EXPECT_THAT(find_culprits({}).nodes, IsEmpty());
+    EXPECT_THAT(decide::find_culprits({}).nodes, IsEmpty());
     System system{3, 0, 1};
     system.slow_link(0, 1, 10);
     EXPECT_THAT(system.find().links, IsEmpty()) << "three pairs do not tell a link from an end";
     std::vector<double> broken(64, nothing);
-    EXPECT_EQ(find_culprits({.nodes = 8, .values = broken}).pairs, 0U);
+    EXPECT_EQ(decide::find_culprits({.nodes = 8, .values = broken}).pairs, 0U);
     broken.assign(64, -1);
-    EXPECT_EQ(find_culprits({.nodes = 8, .values = broken}).pairs, 0U);
+    EXPECT_EQ(decide::find_culprits({.nodes = 8, .values = broken}).pairs, 0U);
     broken.assign(64, 1);
-    const auto flat = find_culprits({.nodes = 8, .values = broken});
+    const auto flat = decide::find_culprits({.nodes = 8, .values = broken});
     EXPECT_THAT(flat.links, IsEmpty());
     EXPECT_THAT(flat.nodes, IsEmpty());
 }

@@ -27,7 +27,7 @@ List normal_values(std::size_t count, double center, double deviation, std::uint
 
 TEST(FleetLevel, IsTheMedianAndTheVarianceOfTheGoodNodes) {
     const auto values = normal_values(2000, 3, 0.02, 1);
-    const auto level = fleet_level(values);
+    const auto level = decide::fleet_level(values);
     EXPECT_NEAR(level.center, 3, 0.002);
     EXPECT_NEAR(std::sqrt(level.variance.variance), 0.02, 0.001);
     EXPECT_EQ(level.nodes, 2000U);
@@ -35,41 +35,42 @@ TEST(FleetLevel, IsTheMedianAndTheVarianceOfTheGoodNodes) {
 
 TEST(FleetLevel, DoesNotCareHowBadTheBadNodesAre) {
     auto values = normal_values(200, 0, 0.01, 2);
-    const auto clean = fleet_level(values);
+    const auto clean = decide::fleet_level(values);
     List slightly = values;
     for (std::size_t i = 0; i < 6; ++i) slightly[i] = -0.2;
     for (std::size_t i = 0; i < 6; ++i) values[i] = -20;
-    EXPECT_DOUBLE_EQ(fleet_level(values).variance.variance,
-                     fleet_level(slightly).variance.variance);
-    EXPECT_GE(fleet_level(values).left_out, 6U);
-    EXPECT_NEAR(std::sqrt(fleet_level(values).variance.variance),
+    EXPECT_DOUBLE_EQ(decide::fleet_level(values).variance.variance,
+                     decide::fleet_level(slightly).variance.variance);
+    EXPECT_GE(decide::fleet_level(values).left_out, 6U);
+    EXPECT_NEAR(std::sqrt(decide::fleet_level(values).variance.variance),
                 std::sqrt(clean.variance.variance), 0.002);
-    EXPECT_NEAR(fleet_level(values).center, clean.center, 0.001);
+    EXPECT_NEAR(decide::fleet_level(values).center, clean.center, 0.001);
 }
 
 TEST(FleetLevel, OfTooFewOrOfEqualNodes) {
-    EXPECT_TRUE(std::isnan(fleet_level({}).center));
+    EXPECT_TRUE(std::isnan(decide::fleet_level({}).center));
     const List one{2};
-    EXPECT_TRUE(std::isnan(fleet_level(one).variance.variance));
+    EXPECT_TRUE(std::isnan(decide::fleet_level(one).variance.variance));
     const List equal(7, 1.5);
-    EXPECT_EQ(fleet_level(equal).variance.variance, 0);
+    EXPECT_EQ(decide::fleet_level(equal).variance.variance, 0);
 }
 
 TEST(FleetBounds, FallWithTheLevelAndTheMetricsAndRiseWithTheNodes) {
-    const VarianceEstimate variance{.variance = 1e-4, .degrees = 39};
-    const auto bounds = fleet_bounds(variance, 5e-5, 40, 40);
-    EXPECT_GT(fleet_bounds(variance, 5e-5, 40, 400).accuse, bounds.accuse);
-    EXPECT_GT(fleet_bounds(variance, 5e-5, 10, 40).screen, bounds.screen);
-    EXPECT_LT(fleet_bounds(variance, 1e-4, 40, 40).accuse, bounds.accuse) << "retests remove noise";
-    EXPECT_DOUBLE_EQ(fleet_bounds(variance, 5e-5, 40, 400).screen, bounds.screen);
+    const stats::VarianceEstimate variance{.variance = 1e-4, .degrees = 39};
+    const auto bounds = decide::fleet_bounds(variance, 5e-5, 40, 40);
+    EXPECT_GT(decide::fleet_bounds(variance, 5e-5, 40, 400).accuse, bounds.accuse);
+    EXPECT_GT(decide::fleet_bounds(variance, 5e-5, 10, 40).screen, bounds.screen);
+    EXPECT_LT(decide::fleet_bounds(variance, 1e-4, 40, 40).accuse, bounds.accuse)
+        << "retests remove noise";
+    EXPECT_DOUBLE_EQ(decide::fleet_bounds(variance, 5e-5, 40, 400).screen, bounds.screen);
     // t(0.99; 39) sqrt(1 + pi / 80), by the tables of Student's t.
     EXPECT_NEAR(bounds.screen, 0.01 * 2.4258 * std::sqrt(1 + (3.14159265 / 80)), 1e-5);
-    EXPECT_TRUE(std::isnan(fleet_bounds({.variance = nan, .degrees = 0}, 0, 1, 1).accuse));
+    EXPECT_TRUE(std::isnan(decide::fleet_bounds({.variance = nan, .degrees = 0}, 0, 1, 1).accuse));
 }
 
 TEST(FleetBounds, AcceptTheSlowdownThatTheyNameInAtMostOnePercent) {
     for (const double noise : {0.0, 2e-5, 1e-4}) {
-        const auto bounds = fleet_bounds({.variance = 1e-4, .degrees = 60}, noise, 60, 20);
+        const auto bounds = decide::fleet_bounds({.variance = 1e-4, .degrees = 60}, noise, 60, 20);
         const double slowdown = fleet_slowdown(bounds, 60);
         EXPECT_LE(fleet_false_accept(bounds, slowdown), 0.01);
         EXPECT_GT(fleet_false_accept(bounds, slowdown * 0.9), 0.01);
@@ -78,13 +79,13 @@ TEST(FleetBounds, AcceptTheSlowdownThatTheyNameInAtMostOnePercent) {
 }
 
 TEST(NodesWithoutDistribution, AreWilksNumbers) {
-    EXPECT_EQ(nodes_without_distribution(0.01), 299U);
-    EXPECT_EQ(nodes_without_distribution(0.05), 59U);
-    EXPECT_EQ(nodes_without_distribution(0.001 / 40), 119828U);
-    EXPECT_FALSE(rank_without_distribution(298, 0.01));
-    EXPECT_EQ(rank_without_distribution(299, 0.01), 1U);
-    EXPECT_EQ(rank_without_distribution(473, 0.01), 2U); // the next of Wilks' numbers
-    EXPECT_EQ(rank_without_distribution(472, 0.01), 1U);
+    EXPECT_EQ(decide::nodes_without_distribution(0.01), 299U);
+    EXPECT_EQ(decide::nodes_without_distribution(0.05), 59U);
+    EXPECT_EQ(decide::nodes_without_distribution(0.001 / 40), 119828U);
+    EXPECT_FALSE(decide::rank_without_distribution(298, 0.01));
+    EXPECT_EQ(decide::rank_without_distribution(299, 0.01), 1U);
+    EXPECT_EQ(decide::rank_without_distribution(473, 0.01), 2U); // the next of Wilks' numbers
+    EXPECT_EQ(decide::rank_without_distribution(472, 0.01), 1U);
 }
 
 TEST(NestedVariances, SplitWhatWasPutTogether) {
@@ -93,7 +94,7 @@ TEST(NestedVariances, SplitWhatWasPutTogether) {
     const double replica = 0.01;
     const double run = 0.03;
     const double node = 0.02;
-    std::vector<Nested> values;
+    std::vector<decide::Nested> values;
     for (std::uint32_t n = 0; n < 400; ++n) {
         const double of_node = node * law(random);
         for (std::uint32_t r = 0; r < 2 + n % 3; ++r) {
@@ -111,25 +112,25 @@ TEST(NestedVariances, SplitWhatWasPutTogether) {
 }
 
 TEST(NestedVariances, AreUnknownWhereNothingRepeats) {
-    const std::vector<Nested> values{{{0, 0}, 1.0}, {{1, 0}, 1.1}, {{2, 0}, 0.9}};
+    const std::vector<decide::Nested> values{{{0, 0}, 1.0}, {{1, 0}, 1.1}, {{2, 0}, 0.9}};
     const auto found = nested_variances(values);
     EXPECT_TRUE(std::isnan(found[0].variance));
     EXPECT_TRUE(std::isnan(found[1].variance));
     EXPECT_NEAR(found[2].variance, 0.01, 1e-12);
-    EXPECT_TRUE(nested_variances({}).size() == 1);
+    EXPECT_TRUE(decide::nested_variances({}).size() == 1);
 }
 
 TEST(TwoParties, AllowTheFailuresThatBothRisksTake) {
-    EXPECT_EQ(allowed_failures(100, 0.001, 0.05), 1U); // 0.905 for none, 0.995 for one
-    EXPECT_EQ(allowed_failures(10, 0.001, 0.05), 0U);
-    EXPECT_EQ(allowed_failures(3, 1, 0.05), 3U);
-    EXPECT_NEAR(probability_of_at_most(1, 100, 0.001), 0.99536, 1e-4);
+    EXPECT_EQ(decide::allowed_failures(100, 0.001, 0.05), 1U); // 0.905 for none, 0.995 for one
+    EXPECT_EQ(decide::allowed_failures(10, 0.001, 0.05), 0U);
+    EXPECT_EQ(decide::allowed_failures(3, 1, 0.05), 3U);
+    EXPECT_NEAR(decide::probability_of_at_most(1, 100, 0.001), 0.99536, 1e-4);
     // MIL-HDBK-781A, table of fixed-length plans: risks of 10%, ratio 3: 9.3 times the lower time with 5 failures.
-    const auto plan = reliability_plan(3, 0.1, 0.1);
+    const auto plan = decide::reliability_plan(3, 0.1, 0.1);
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->allowed, 5U);
     EXPECT_NEAR(plan->length * 3, 9.27, 0.01);
-    EXPECT_FALSE(reliability_plan(1.0001, 0.1, 0.1));
+    EXPECT_FALSE(decide::reliability_plan(1.0001, 0.1, 0.1));
 }
 
 // --- does the rule keep its promise? --------------------------------------------------------------------------
@@ -145,10 +146,10 @@ protected:
     static constexpr double scale = 0.01;
 
     /// Fleets with 3% of bad nodes, each slow in up to five metrics by 4 to 34 deviations.
-    std::vector<FleetBounds> learn(std::vector<double>& centers) {
+    std::vector<decide::FleetBounds> learn(std::vector<double>& centers) {
         const auto [nodes, tau] = GetParam();
-        std::vector<FleetLevel> levels;
-        std::vector<VarianceEstimate> variances;
+        std::vector<decide::FleetLevel> levels;
+        std::vector<stats::VarianceEstimate> variances;
         std::vector<std::vector<double>> values(metrics, List(nodes));
         for (auto& metric : values)
             for (double& value : metric) value = scale * law_(random_);
@@ -158,26 +159,26 @@ protected:
                 values[random_() % metrics][i] -=
                     scale * std::uniform_real_distribution<>{4, 34}(random_);
         for (const auto& metric : values) {
-            levels.push_back(fleet_level(metric));
+            levels.push_back(decide::fleet_level(metric));
             variances.push_back(levels.back().variance);
         }
         const auto prior = fit_prior(variances);
-        std::vector<FleetBounds> bounds;
+        std::vector<decide::FleetBounds> bounds;
         for (std::size_t m = 0; m < metrics; ++m) {
             centers.push_back(levels[m].center);
-            bounds.push_back(fleet_bounds(moderate(variances[m], prior),
-                                          scale * scale * (1 - tau * tau), nodes, metrics));
+            bounds.push_back(decide::fleet_bounds(moderate(variances[m], prior),
+                                                  scale * scale * (1 - tau * tau), nodes, metrics));
         }
         return bounds;
     }
-    bool is_accused(const FleetBounds& bounds, double center, double slower) {
+    bool is_accused(const decide::FleetBounds& bounds, double center, double slower) {
         const double tau = GetParam().node_deviation;
         const double noise = scale * std::sqrt(1 - tau * tau);
         const double node = scale * tau * law_(random_) - slower;
         if (node + noise * law_(random_) >= center - bounds.screen) return false;
         List retests(9);
         for (double& value : retests) value = node + noise * law_(random_);
-        return median(retests) < center - bounds.accuse;
+        return stats::median(retests) < center - bounds.accuse;
     }
 
     std::mt19937_64 random_{GetParam().nodes};
@@ -206,7 +207,7 @@ TEST_P(ScreenAndRetest, FindsTheSlowdownThatItNames) {
     constexpr int draws = 2000; // held out, each by another fleet's limits
     int found = 0;
     List centers;
-    std::vector<FleetBounds> bounds;
+    std::vector<decide::FleetBounds> bounds;
     for (int i = 0; i < draws; ++i) {
         const auto m = static_cast<std::size_t>(i) % metrics;
         if (m == 0) {
@@ -225,10 +226,10 @@ INSTANTIATE_TEST_SUITE_P(Fleets, ScreenAndRetest,
 
 // --- levels of replicas ------------------------------------------------------------------------------
 
-constexpr ReplicaPrior memory{.deviation = 0.03, .degrees = 6};
+constexpr stats::ReplicaPrior memory{.deviation = 0.03, .degrees = 6};
 
-std::vector<Estimate> replicas(const std::vector<double>& values) {
-    std::vector<Estimate> list;
+std::vector<stats::Estimate> replicas(const std::vector<double>& values) {
+    std::vector<stats::Estimate> list;
     for (const double value : values) list.push_back({.value = value, .low = nan, .high = nan});
     return list;
 }
@@ -243,7 +244,7 @@ TEST(FastLevel, AllReplicasOfOneLevelCount) {
     const double half = 2.2281 * std::sqrt((6 * 0.0009 + 4 * s2) / 10 / 5);
     EXPECT_NEAR(std::log(level.combined.high / level.combined.value), half, 2e-5);
     EXPECT_NEAR(std::log(level.combined.value / level.combined.low), half, 2e-5);
-    EXPECT_EQ(level.combined.scope, Scope::between_replicas);
+    EXPECT_EQ(level.combined.scope, stats::Scope::between_replicas);
 }
 
 TEST(FastLevel, SlowerReplicasAreAnotherLevelForTimesAndForRates) {
@@ -277,7 +278,7 @@ TEST(FastLevel, OfTwoReplicasBothAreKept) {
     EXPECT_GT(two.combined.high / two.combined.value, 1.2) << "and the interval says so";
     EXPECT_EQ(fast_level(replicas({1.0, 1.6, 1.0}), memory, false).kept, 2U);
     const auto one = fast_level(replicas({1.0}), memory, false);
-    EXPECT_EQ(one.combined.scope, Scope::none);
+    EXPECT_EQ(one.combined.scope, stats::Scope::none);
     EXPECT_EQ(one.combined.value, 1.0);
 }
 
@@ -285,7 +286,7 @@ TEST(FastLevel, ASingleFastReplicaHasNoInterval) {
     const auto level = fast_level(replicas({1.0, 1.6, 1.61, 1.62, 1.63}), memory, false);
     EXPECT_EQ(level.kept, 1U);
     EXPECT_EQ(level.combined.value, 1.0);
-    EXPECT_EQ(level.combined.scope, Scope::none);
+    EXPECT_EQ(level.combined.scope, stats::Scope::none);
     EXPECT_TRUE(std::isnan(level.combined.low));
 }
 
@@ -376,18 +377,18 @@ std::vector<std::vector<double>> made_runs(std::size_t count, double deviation, 
 }
 
 TEST(OwnNoise, TenRunsAreNeeded) {
-    EXPECT_FALSE(own_noise(made_runs(9, 0.03, 1), 0.03));
-    EXPECT_TRUE(own_noise(made_runs(10, 0.03, 1), 0.03));
+    EXPECT_FALSE(stats::own_noise(made_runs(9, 0.03, 1), 0.03));
+    EXPECT_TRUE(stats::own_noise(made_runs(10, 0.03, 1), 0.03));
     auto unreadable = made_runs(10, 0.03, 1);
     unreadable.back() = {0, 1};
-    EXPECT_FALSE(own_noise(unreadable, 0.03)) << "a time of nothing is none";
+    EXPECT_FALSE(stats::own_noise(unreadable, 0.03)) << "a time of nothing is none";
 }
 
 TEST(OwnNoise, IsTheOneThatWasPut) {
     for (const double own : {0.01, 0.03, 0.06}) {
         double sum = 0;
         for (unsigned seed = 0; seed < 20; ++seed)
-            sum += own_noise(made_runs(10, own, seed), 0.03)->between_replicas / 20;
+            sum += stats::own_noise(made_runs(10, own, seed), 0.03)->between_replicas / 20;
         // Where replicas differ by more than their kind, some of it is cut off as another level.
         EXPECT_GT(sum, own < 0.05 ? 0.9 * own : 0.6 * own) << own;
         EXPECT_LT(sum, 1.1 * own) << own;
@@ -396,7 +397,7 @@ TEST(OwnNoise, IsTheOneThatWasPut) {
 
 TEST(OwnNoise, ReplicasThatAgreeByChanceAreWorthAQuarterOfTheirKind) {
     const std::vector<std::vector<double>> same(12, std::vector<double>(5, 2.0));
-    const auto noise = own_noise(same, 0.04);
+    const auto noise = stats::own_noise(same, 0.04);
     ASSERT_TRUE(noise);
     EXPECT_DOUBLE_EQ(noise->between_replicas, 0.01);
     EXPECT_DOUBLE_EQ(noise->between_runs, 0);
@@ -406,7 +407,7 @@ TEST(OwnNoise, RunsAtOtherTimesDifferByMore) {
     auto runs = made_runs(10, 0.01, 3);
     for (std::size_t run = 0; run < runs.size(); ++run)
         for (double& time : runs[run]) time *= run % 2 == 0 ? 1.0 : 1.1;
-    const auto noise = own_noise(runs, 0.03);
+    const auto noise = stats::own_noise(runs, 0.03);
     EXPECT_NEAR(noise->between_replicas, 0.01, 0.003);
     EXPECT_NEAR(noise->between_runs, std::log(1.1) / 2 * std::sqrt(10.0 / 9), 0.006);
 }
@@ -422,8 +423,8 @@ TEST(OwnNoise, IntervalsFromItAreNarrowerAndCover) {
         auto runs = made_runs(11, own, seed);
         const auto now = replicas(runs.back());
         runs.pop_back();
-        const ReplicaPrior prior{.deviation = own_noise(runs, kind)->between_replicas,
-                                 .degrees = 6};
+        const stats::ReplicaPrior prior{.deviation = stats::own_noise(runs, kind)->between_replicas,
+                                        .degrees = 6};
         const auto level = fast_level(now, prior, false).combined;
         const auto usual = fast_level(now, {.deviation = kind, .degrees = 6}, false).combined;
         if (!std::isfinite(level.low) || !std::isfinite(usual.low)) continue;

@@ -23,7 +23,7 @@ using List = std::vector<double>;
 
 constexpr double kibi = 1024;
 constexpr double mebi = 1024 * kibi;
-using Curve = std::vector<CurvePoint>;
+using Curve = std::vector<stats::CurvePoint>;
 
 struct Cache {
     double size; // infinite for the memory
@@ -67,7 +67,7 @@ Curve sharp_sweep(int per_octave) {
 }
 
 /// The levels of `usual`, `to` within one point of the sweep.
-void expect_usual(const std::vector<Level>& levels, double tolerance, double step) {
+void expect_usual(const std::vector<stats::Level>& levels, double tolerance, double step) {
     ASSERT_EQ(levels.size(), usual.size());
     for (std::size_t i = 0; i < usual.size(); ++i) {
         EXPECT_NEAR(levels[i].value / usual[i].latency, 1, tolerance) << i;
@@ -81,7 +81,7 @@ void expect_usual(const std::vector<Level>& levels, double tolerance, double ste
 TEST(FindLevels, finds_sharp_ones_exactly) {
     for (const int per_octave : {1, 2, 4}) {
         SCOPED_TRACE(per_octave);
-        const auto levels = find_levels(sharp_sweep(per_octave), Trend::rising);
+        const auto levels = find_levels(sharp_sweep(per_octave), stats::Trend::rising);
         expect_usual(levels, 1e-9, 1);
         EXPECT_NEAR(levels.front().from, 8 * kibi, 1);
         EXPECT_NEAR(levels.back().to, 256 * mebi, 1);
@@ -93,7 +93,7 @@ TEST(FindLevels, finds_smooth_ones_about_where_they_are) {
         SCOPED_TRACE(per_octave);
         const auto curve =
             sweep([](double size) { return smooth(size, usual); }, per_octave, 1024 * mebi);
-        expect_usual(find_levels(curve, Trend::rising), 0.35, 2);
+        expect_usual(find_levels(curve, stats::Trend::rising), 0.35, 2);
     }
 }
 
@@ -105,8 +105,8 @@ TEST(FindLevels, is_not_misled_by_noise) {
         constexpr int trials = 200;
         for (int trial = 0; trial < trials; ++trial) {
             Curve curve = sharp_sweep(2);
-            for (CurvePoint& point : curve) point.value *= std::exp(factor(random));
-            const auto levels = find_levels(curve, Trend::rising);
+            for (stats::CurvePoint& point : curve) point.value *= std::exp(factor(random));
+            const auto levels = find_levels(curve, stats::Trend::rising);
             bool good = levels.size() == usual.size();
             for (std::size_t i = 0; good && i < levels.size(); ++i)
                 good = std::fabs(levels[i].value / usual[i].latency - 1) < 4 * noise &&
@@ -123,7 +123,7 @@ TEST(FindLevels, is_not_misled_by_single_points_that_are_far_off) {
             SCOPED_TRACE(testing::Message() << hit << " " << factor);
             Curve curve = sharp_sweep(2);
             curve[hit].value *= factor;
-            expect_usual(find_levels(curve, Trend::rising), 0.05, std::numbers::sqrt2);
+            expect_usual(find_levels(curve, stats::Trend::rising), 0.05, std::numbers::sqrt2);
         }
 }
 
@@ -136,7 +136,7 @@ TEST(FindLevels, copes_with_useless_points_and_any_order) {
         curve.push_back({.size = -1, .value = 1});
         curve.push_back({.size = 1 * mebi, .value = 0});
         std::ranges::shuffle(curve, random);
-        expect_usual(find_levels(curve, Trend::rising), 1e-9, 1);
+        expect_usual(find_levels(curve, stats::Trend::rising), 1e-9, 1);
     }
 }
 
@@ -145,18 +145,18 @@ TEST(FindLevels, drops_a_stretch_that_contradicts_the_trend) {
     // A neighbour kept two points of the second cache busy: slower than the third.
     curve[7].value = 60e-9;
     curve[8].value = 60e-9;
-    expect_usual(find_levels(curve, Trend::rising), 0.05, std::numbers::sqrt2);
+    expect_usual(find_levels(curve, stats::Trend::rising), 0.05, std::numbers::sqrt2);
 }
 
 TEST(FindLevels, reads_bandwidths_the_other_way_round) {
     Curve curve = sharp_sweep(2);
-    for (CurvePoint& point : curve) point.value = 64 / point.value;
-    const auto levels = find_levels(curve, Trend::falling);
+    for (stats::CurvePoint& point : curve) point.value = 64 / point.value;
+    const auto levels = find_levels(curve, stats::Trend::falling);
     ASSERT_EQ(levels.size(), 4U);
     EXPECT_NEAR(levels[0].value, 64 / 1.1e-9, 1);
     EXPECT_NEAR(levels[3].value, 64 / 110e-9, 1);
     // Held against the wrong trend nothing agrees, and only one level is left.
-    EXPECT_EQ(find_levels(curve, Trend::rising).size(), 1U);
+    EXPECT_EQ(find_levels(curve, stats::Trend::rising).size(), 1U);
 }
 
 TEST(FindLevels, finds_what_this_machine_showed) {
@@ -168,7 +168,7 @@ TEST(FindLevels, finds_what_this_machine_showed) {
     for (std::size_t i = 0; i < measured.size(); ++i)
         curve.push_back(
             {.size = 8 * kibi * std::exp2(static_cast<double>(i)), .value = measured[i]});
-    const auto levels = find_levels(curve, Trend::rising);
+    const auto levels = find_levels(curve, stats::Trend::rising);
     ASSERT_EQ(levels.size(), 4U);
     EXPECT_NEAR(levels[0].to, 32 * kibi, 1);
     EXPECT_NEAR(levels[1].value, 3.85, 0.1);
@@ -180,14 +180,14 @@ TEST(FindLevels, finds_what_this_machine_showed) {
 }
 
 TEST(FindLevels, finds_nothing_where_there_is_nothing) {
-    EXPECT_TRUE(find_levels({}, Trend::rising).empty());
-    EXPECT_TRUE(find_levels(Curve{{.size = 8, .value = 1}}, Trend::rising).empty());
+    EXPECT_TRUE(find_levels({}, stats::Trend::rising).empty());
+    EXPECT_TRUE(find_levels(Curve{{.size = 8, .value = 1}}, stats::Trend::rising).empty());
     // A slope all the way.
     Curve slope;
     for (int i = 0; i < 20; ++i) slope.push_back({.size = std::exp2(i), .value = std::exp2(i)});
-    EXPECT_TRUE(find_levels(slope, Trend::rising).empty());
+    EXPECT_TRUE(find_levels(slope, stats::Trend::rising).empty());
     const auto one =
-        find_levels(Curve{{.size = 8, .value = 1}, {.size = 16, .value = 1}}, Trend::rising);
+        find_levels(Curve{{.size = 8, .value = 1}, {.size = 16, .value = 1}}, stats::Trend::rising);
     ASSERT_EQ(one.size(), 1U);
     EXPECT_EQ(one[0].to, 16);
 }
@@ -196,12 +196,13 @@ TEST(FindLevels, finds_nothing_where_there_is_nothing) {
 
 // scipy: stats.theilslopes(y, x, 0.95)
 TEST(TheilSen, AgreesWithScipy) {
-    const auto far = theil_sen(List{1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
-                               List{2.1, 3.9, 6.2, 7.8, 30, 12.1, 13.8, 16.1, 18, 20.2});
+    const auto far = stats::theil_sen(List{1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+                                      List{2.1, 3.9, 6.2, 7.8, 30, 12.1, 13.8, 16.1, 18, 20.2});
     EXPECT_NEAR(far.value, 2, 1e-12);
     EXPECT_NEAR(far.low, 1.95, 1e-12);
     EXPECT_NEAR(far.high, 2.0666666666666664, 1e-12);
-    const auto tied = theil_sen(List{3, 1, 2, 1, 3, 5, 8}, List{3.9, 4.5, 4.1, 4, 3.5, 3.5, 1});
+    const auto tied =
+        stats::theil_sen(List{3, 1, 2, 1, 3, 5, 8}, List{3.9, 4.5, 4.1, 4, 3.5, 3.5, 1});
     EXPECT_NEAR(tied.value, -0.3, 1e-12);
     EXPECT_NEAR(tied.low, -0.58, 1e-12);
     EXPECT_NEAR(tied.high, -0.05, 1e-12);
@@ -215,32 +216,32 @@ TEST(TheilSen, OfManyPointsIsThatOfFewer) {
         x.push_back(static_cast<double>(i));
         y.push_back(0.01 * x[i] + noise[i]);
     }
-    const auto slope = theil_sen(x, y);
+    const auto slope = stats::theil_sen(x, y);
     EXPECT_NEAR(slope.value, 0.01, 1e-5);
     EXPECT_LT(slope.low, 0.01);
     EXPECT_GT(slope.high, 0.01);
 }
 
 TEST(TheilSen, NeedsThreeDifferentPlaces) {
-    for (const auto& slope : {theil_sen({}, {}), theil_sen(List{1, 2}, List{1, 2}),
-                              theil_sen(List{1, 2, 2, nan}, List{1, 2, 3, 4}),
-                              theil_sen(List{1, 2, 3}, List{1, infinity, 3})})
+    for (const auto& slope : {stats::theil_sen({}, {}), stats::theil_sen(List{1, 2}, List{1, 2}),
+                              stats::theil_sen(List{1, 2, 2, nan}, List{1, 2, 3, 4}),
+                              stats::theil_sen(List{1, 2, 3}, List{1, infinity, 3})})
         EXPECT_TRUE(std::isnan(slope.value) && std::isnan(slope.low) && std::isnan(slope.high));
-    EXPECT_EQ(theil_sen(List{1, 2, 3}, List{5, 5, 5}).value, 0);
+    EXPECT_EQ(stats::theil_sen(List{1, 2, 3}, List{5, 5, 5}).value, 0);
 }
 
 // scipy: mean - nct.ppf(.95, 6, norm.ppf(.95) * 7**.5) / 7**.5 * std(ddof=1)
 TEST(ToleranceBound, AgreesWithScipyAndTables) {
-    EXPECT_NEAR(lower_tolerance_bound(List{9.8, 10.1, 10.0, 9.9, 10.3, 9.7, 10.2}),
+    EXPECT_NEAR(stats::lower_tolerance_bound(List{9.8, 10.1, 10.0, 9.9, 10.3, 9.7, 10.2}),
                 9.265630767543099, 1e-9);
     // Mean 0, deviation 1: the factor itself, in every table of tolerance limits.
-    EXPECT_NEAR(lower_tolerance_bound(List{-1, 0, 1}), -7.655900133153338, 1e-8);
+    EXPECT_NEAR(stats::lower_tolerance_bound(List{-1, 0, 1}), -7.655900133153338, 1e-8);
     const List seven = [] {
         List values{-3, -2, -1, 0, 1, 2, 3};
         for (double& value : values) value /= std::sqrt(28.0 / 6);
         return values;
     }();
-    EXPECT_NEAR(lower_tolerance_bound(seven, 0.99, 0.9), -3.9720228414883727, 1e-8);
+    EXPECT_NEAR(stats::lower_tolerance_bound(seven, 0.99, 0.9), -3.9720228414883727, 1e-8);
 }
 
 TEST(ToleranceBound, IsKeptWithItsConfidence) {
@@ -251,30 +252,31 @@ TEST(ToleranceBound, IsKeptWithItsConfidence) {
     for (int round = 0; round < rounds; ++round) {
         List values(6);
         for (double& value : values) value = machines(random);
-        if (lower_tolerance_bound(values) < 100 - 2 * 1.6448536) ++kept; // 95% of all are above it
+        if (stats::lower_tolerance_bound(values) < 100 - 2 * 1.6448536)
+            ++kept; // 95% of all are above it
     }
     EXPECT_NEAR(kept / double{rounds}, 0.95, 0.015); // three standard errors
 }
 
 TEST(ToleranceBound, OfLittleIsUnknown) {
-    EXPECT_TRUE(std::isnan(lower_tolerance_bound({})));
-    EXPECT_TRUE(std::isnan(lower_tolerance_bound(List{1})));
-    EXPECT_TRUE(std::isnan(lower_tolerance_bound(List{1, nan})));
-    EXPECT_TRUE(std::isnan(lower_tolerance_bound(List{1, 2}, 1, 0.95)));
-    EXPECT_EQ(lower_tolerance_bound(List{4, 4, 4}), 4);
+    EXPECT_TRUE(std::isnan(stats::lower_tolerance_bound({})));
+    EXPECT_TRUE(std::isnan(stats::lower_tolerance_bound(List{1})));
+    EXPECT_TRUE(std::isnan(stats::lower_tolerance_bound(List{1, nan})));
+    EXPECT_TRUE(std::isnan(stats::lower_tolerance_bound(List{1, 2}, 1, 0.95)));
+    EXPECT_EQ(stats::lower_tolerance_bound(List{4, 4, 4}), 4);
     const List many = correlated_series(20000, 0, 1);
-    EXPECT_NEAR(lower_tolerance_bound(many), 10 - 1.645, 0.06);
+    EXPECT_NEAR(stats::lower_tolerance_bound(many), 10 - 1.645, 0.06);
 }
 
 TEST(ExpectedSmallest, IsTheMeanOfAllDraws) {
     const List values{5, 1, 3};
-    EXPECT_DOUBLE_EQ(expected_smallest(values, 1), 3);
+    EXPECT_DOUBLE_EQ(stats::expected_smallest(values, 1), 3);
     // Nine draws of two: 1 five times, 3 three times, 5 once.
-    EXPECT_DOUBLE_EQ(expected_smallest(values, 2), (5 * 1 + 3 * 3 + 5) / 9.0);
-    EXPECT_NEAR(expected_smallest(values, 512), 1, 1e-12);
-    EXPECT_TRUE(std::isnan(expected_smallest({}, 2)));
-    EXPECT_TRUE(std::isnan(expected_smallest(values, 0)));
-    EXPECT_TRUE(std::isnan(expected_smallest(List{1, nan}, 2)));
+    EXPECT_DOUBLE_EQ(stats::expected_smallest(values, 2), (5 * 1 + 3 * 3 + 5) / 9.0);
+    EXPECT_NEAR(stats::expected_smallest(values, 512), 1, 1e-12);
+    EXPECT_TRUE(std::isnan(stats::expected_smallest({}, 2)));
+    EXPECT_TRUE(std::isnan(stats::expected_smallest(values, 0)));
+    EXPECT_TRUE(std::isnan(stats::expected_smallest(List{1, nan}, 2)));
 }
 
 List with_step(List series, std::size_t at, double by) {
@@ -284,7 +286,8 @@ List with_step(List series, std::size_t at, double by) {
 
 TEST(FindSteps, FindsOneWhereItIs) {
     for (const std::size_t count : {8U, 20U, 200U}) {
-        const auto steps = find_steps(with_step(correlated_series(count, 0, count), count / 2, 9));
+        const auto steps =
+            stats::find_steps(with_step(correlated_series(count, 0, count), count / 2, 9));
         ASSERT_THAT(steps, SizeIs(1)) << count;
         EXPECT_EQ(steps[0].index, count / 2);
         EXPECT_NEAR(steps[0].before, 10, 1);
@@ -297,8 +300,8 @@ TEST(FindSteps, TakesNoSpikeForALevel) {
     for (const std::size_t at : {0U, 1U, 15U, 28U, 29U}) {
         auto series = correlated_series(30, 0, 7);
         series[at] += 50;
-        EXPECT_THAT(find_steps(series), IsEmpty()) << at;
-        const auto steps = find_steps(with_step(series, 20, 8)); // nor does it hide a step
+        EXPECT_THAT(stats::find_steps(series), IsEmpty()) << at;
+        const auto steps = stats::find_steps(with_step(series, 20, 8)); // nor does it hide a step
         ASSERT_THAT(steps, SizeIs(1)) << at;
         EXPECT_EQ(steps[0].index, 20U);
     }
@@ -308,7 +311,7 @@ TEST(FindSteps, FindsThereAndBack) {
     // A level that came and went moves neither end of the series.
     for (const std::size_t width : {4U, 8U, 30U}) {
         const auto up = with_step(correlated_series(90, 0, width), 40, 10);
-        const auto steps = find_steps(with_step(up, 40 + width, -10));
+        const auto steps = stats::find_steps(with_step(up, 40 + width, -10));
         ASSERT_THAT(steps, SizeIs(2)) << width;
         EXPECT_EQ(steps[0].index, 40U);
         EXPECT_EQ(steps[1].index, 40U + width);
@@ -336,7 +339,7 @@ TEST_P(StepsOfNoise, AreRare) {
             auto series = correlated_series(count, chance.correlation, random());
             if (chance.heavy_tails)
                 for (double& value : series) value = student(random);
-            if (!find_steps(series).empty()) ++with_steps;
+            if (!stats::find_steps(series).empty()) ++with_steps;
         }
         EXPECT_LE(with_steps, rounds * chance.most + 3 * std::sqrt(rounds * chance.most)) << count;
     }
@@ -359,7 +362,7 @@ TEST(FindSteps, FindsMostStepsOfAUsefulSize) {
         int found = 0;
         const std::size_t middle = wanted.count / 2;
         for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-            const auto steps = find_steps(
+            const auto steps = stats::find_steps(
                 with_step(correlated_series(wanted.count, 0, seed), middle, wanted.size));
             if (steps.size() != 1) continue;
             const auto place = static_cast<double>(steps[0].index);
@@ -370,11 +373,11 @@ TEST(FindSteps, FindsMostStepsOfAUsefulSize) {
 }
 
 TEST(FindSteps, OfWhatIsNoSeries) {
-    EXPECT_THAT(find_steps({}), IsEmpty());
-    EXPECT_THAT(find_steps(List{1, 1, 9, 9}), IsEmpty());
-    EXPECT_THAT(find_steps(List(50, 3.7)), IsEmpty());
-    EXPECT_THAT(find_steps(List{1, 1, 1, nan, 9, 9, 9, 9}), IsEmpty());
-    const auto steps = find_steps(List{0.1, 0.1, 0.1, 0.1, 0.3, 0.3, 0.3, 0.3});
+    EXPECT_THAT(stats::find_steps({}), IsEmpty());
+    EXPECT_THAT(stats::find_steps(List{1, 1, 9, 9}), IsEmpty());
+    EXPECT_THAT(stats::find_steps(List(50, 3.7)), IsEmpty());
+    EXPECT_THAT(stats::find_steps(List{1, 1, 1, nan, 9, 9, 9, 9}), IsEmpty());
+    const auto steps = stats::find_steps(List{0.1, 0.1, 0.1, 0.1, 0.3, 0.3, 0.3, 0.3});
     ASSERT_THAT(steps, SizeIs(1)); // without any noise
     EXPECT_EQ(steps[0].index, 4U);
     EXPECT_EQ(steps[0].p, 0);

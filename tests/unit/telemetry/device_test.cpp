@@ -27,12 +27,12 @@ using test::FakeNvml;
 using test::h200s;
 
 /// Nobody samples but the test.
-DeviceOptions by_hand(const FakeNvml& nvml, std::string name = "GPU-0") {
+telemetry::DeviceOptions by_hand(const FakeNvml& nvml, std::string name = "GPU-0") {
     return {.name = std::move(name), .library = nvml.library(), .period = {}};
 }
 
 /// Begins it, samples once and ends it.
-record::Telemetry sampled(DeviceWindow& window, double seconds = 3) {
+record::Telemetry sampled(telemetry::DeviceWindow& window, double seconds = 3) {
     window.begin();
     window.sample();
     record::Telemetry telemetry;
@@ -44,7 +44,7 @@ record::Telemetry sampled(DeviceWindow& window, double seconds = 3) {
 record::Telemetry watched(const std::string& lines, double seconds = 2.5, int samples = 4,
                           const std::string& name = "GPU-0") {
     const FakeNvml nvml{h200s(1) + lines};
-    auto window = DeviceWindow::open(by_hand(nvml, name));
+    auto window = telemetry::DeviceWindow::open(by_hand(nvml, name));
     EXPECT_TRUE(window) << window.error().message;
     window->begin();
     for (int i = 0; i < samples; ++i) window->sample();
@@ -82,10 +82,10 @@ TEST(DeviceWindow, OfAnAmdDeviceIsReadFromTheKernel) {
     const std::string sensors = "/sys/bus/pci/devices/0000:05:00.0/hwmon/hwmon5/";
     scratch.write(sensors + "power1_input", "612000000\n");
     scratch.write(sensors + "freq1_input", "1950000000\n");
-    DeviceOptions options{
+    telemetry::DeviceOptions options{
         .name = "GPU-00000000000000ff", .library = "no-such-library.so", .period = {}};
     options.files = scratch.files();
-    auto window = valid(DeviceWindow::open(options));
+    auto window = valid(telemetry::DeviceWindow::open(options));
     auto telemetry = sampled(*window);
     ASSERT_TRUE(telemetry.device);
     EXPECT_EQ(telemetry.device->power_watts, 612);
@@ -111,12 +111,12 @@ TEST(DeviceWindow, OfAnAmdDeviceIsReadFromTheKernel) {
                 ElementsAre(record::Throttle{.reason = "thermal", .share = 0.1}));
     EXPECT_THAT(telemetry.disturbances, ElementsAre(HasSubstr("in 10% of the samples")));
     options.name = "GPU-0000000000000000";
-    EXPECT_FALSE(DeviceWindow::open(options));
+    EXPECT_FALSE(telemetry::DeviceWindow::open(options));
 }
 
 TEST(LinkWindow, CountsEachDevice) {
     const FakeNvml nvml{h200s(3) + "1 field.138.all 5,5\n2 field.138.all 0\n2 field.139.all 9,8\n"};
-    auto links = valid(LinkWindow::open({"GPU-0", "GPU-1", "GPU-2"}, nvml.library()));
+    auto links = valid(telemetry::LinkWindow::open({"GPU-0", "GPU-1", "GPU-2"}, nvml.library()));
     EXPECT_THAT(links->end(), IsEmpty()) << "it has not begun";
     links->begin();
     const auto counted = links->end();
@@ -126,8 +126,8 @@ TEST(LinkWindow, CountsEachDevice) {
     EXPECT_EQ(counted[1].sent, 0) << "it stood still";
     EXPECT_EQ(counted[2].sent, std::nullopt) << "it never counted anything";
     EXPECT_EQ(counted[2].received, std::nullopt) << "it ran backwards";
-    EXPECT_FALSE(LinkWindow::open({"GPU-0", "GPU-9"}, nvml.library()));
-    EXPECT_FALSE(LinkWindow::open({"GPU-0"}, "/nowhere/libnvidia-ml.so.1"));
+    EXPECT_FALSE(telemetry::LinkWindow::open({"GPU-0", "GPU-9"}, nvml.library()));
+    EXPECT_FALSE(telemetry::LinkWindow::open({"GPU-0"}, "/nowhere/libnvidia-ml.so.1"));
 }
 
 TEST(DeviceWindow, WhyThereIsNoEnergy) {
@@ -222,7 +222,7 @@ TEST(DeviceWindow, ADeviceLostOnTheWay) {
 
 TEST(DeviceWindow, AnotherWindowBeginsAnew) {
     const FakeNvml nvml{h200s(1) + "0 clock 900,1700\n0 energy 0,1000,2000,5000\n"};
-    auto window = valid(DeviceWindow::open(by_hand(nvml)));
+    auto window = valid(telemetry::DeviceWindow::open(by_hand(nvml)));
     const auto first = sampled(*window);
     const auto second = sampled(*window);
     EXPECT_EQ(first.device->clock_low_hz, 0.9e9);
@@ -234,7 +234,7 @@ TEST(DeviceWindow, TheThreadThatSamplesEndsWithTheWindow) {
     const FakeNvml nvml{h200s(1)};
     auto options = by_hand(nvml);
     options.period = std::chrono::hours{1}; // asks once and then waits: ended by the window alone
-    auto window = valid(DeviceWindow::open(options));
+    auto window = valid(telemetry::DeviceWindow::open(options));
     window->begin();
     record::Telemetry telemetry;
     window->end(3, [](int) { return true; }, telemetry);
@@ -244,7 +244,7 @@ TEST(DeviceWindow, TheThreadThatSamplesEndsWithTheWindow) {
 
 // --- the whole window -----------------------------------------------------------------------------
 
-Options of_host(const machine::Scratch& scratch, double& now) {
+telemetry::Options of_host(const machine::Scratch& scratch, double& now) {
     return {.root = scratch.root(), .owner = 1, .core_clock = {}, .cpu_seconds = {}, .now = [&now] {
                 return now;
             }};
@@ -256,7 +256,7 @@ TEST(Window, HasADeviceWhereOneIsAskedFor) {
     double now = 10;
     auto options = of_host(scratch, now);
     options.device = by_hand(nvml);
-    Window window{options};
+    telemetry::Window window{options};
     ASSERT_NE(window.device(), nullptr);
     EXPECT_EQ(window.device()->clock_hz(), 1.755e9);
     window.begin();
@@ -275,7 +275,7 @@ TEST(Window, SaysWhyNothingIsKnownOfTheDevice) {
     double now = 0;
     auto options = of_host(scratch, now);
     options.device = by_hand(nvml, "GPU-9");
-    Window window{options};
+    telemetry::Window window{options};
     EXPECT_EQ(window.device(), nullptr);
     window.begin();
     now = 3; // the window's clock
@@ -312,7 +312,7 @@ public:
     }
     machine::Scratch scratch;
     double now = 0;
-    std::optional<Window> window;
+    std::optional<telemetry::Window> window;
 };
 
 TEST(HostEnergy, OfPackagesAndMemoryAcrossTheEndOfTheCounter) {
@@ -336,7 +336,7 @@ TEST(HostEnergy, WhyThereIsNone) {
     EXPECT_THAT(machine.end(5).energy_note.value_or(""), HasSubstr("root"));
     auto options = of_host(machine.scratch, machine.now);
     options.no_energy = "done elsewhere";
-    Window elsewhere{options};
+    telemetry::Window elsewhere{options};
     elsewhere.begin();
     EXPECT_EQ(elsewhere.end().energy_note, "done elsewhere");
     std::filesystem::remove_all(machine.scratch.root() / "sys/class/powercap");
@@ -355,7 +355,7 @@ TEST(HostTemperature, OfTheHottestSensorOfTheProcessors) {
                                                      {"temp2_input", "63500"},
                                                      {"temp2_max", "100000"}});
     double now = 0;
-    Window window{of_host(scratch, now)};
+    telemetry::Window window{of_host(scratch, now)};
     window.begin();
     EXPECT_EQ(window.end().temperature_celsius, 63.5);
 }
@@ -368,10 +368,10 @@ record::Machine with_card() {
                    {.address = "0000:03:00.0", .kind = "display"}};
     return machine;
 }
-ErrorWatch watch(const Scratch& scratch, const record::Machine& machine = with_card()) {
-    return ErrorWatch{machine, {.files = scratch.files(), .nvml = {}, .kernel_log = [] {
-                                    return std::vector<std::string>{};
-                                }}};
+telemetry::ErrorWatch watch(const Scratch& scratch, const record::Machine& machine = with_card()) {
+    return telemetry::ErrorWatch{machine, {.files = scratch.files(), .nvml = {}, .kernel_log = [] {
+                                               return std::vector<std::string>{};
+                                           }}};
 }
 
 /// "edac mc0 ce_count 3 5": before and after, -1 where it is not known.
@@ -427,7 +427,7 @@ TEST(Errors, XidAndNvlinkOfTheDriver) {
     std::vector<std::string> log{
         "6,1,10,-;usb 1-1: new device", "4,2,20,-;NVRM: Xid (PCI:0000:1b:00): 31, pid=1, name=x",
         "4,3,30,-;NVRM: Xid (PCI:0000:1B:00): 79", "damaged", "4,x,1,-;NVRM: Xid"};
-    ErrorWatch errors{
+    telemetry::ErrorWatch errors{
         machine,
         {.files = scratch.files(), .nvml = nvml.library(), .kernel_log = [&] { return log; }}};
     std::ofstream{nvml.file()} << "- count 1\n0 bus 27\n0 field.38 4\n0 field.214.all 1\n";

@@ -50,7 +50,7 @@ public:
     }
     machine::Files files() const { return scratch_.files(); }
 
-    Options options() {
+    telemetry::Options options() {
         return {.root = scratch_.root(),
                 .owner = 100,
                 .core_clock = [this] { return clock; },
@@ -61,9 +61,9 @@ public:
     record::Telemetry window(double seconds, const std::function<void()>& happens) {
         return window(options(), seconds, happens);
     }
-    record::Telemetry window(Options options, double seconds,
+    record::Telemetry window(telemetry::Options options, double seconds,
                              const std::function<void()>& happens) {
-        Window window{std::move(options)};
+        telemetry::Window window{std::move(options)};
         window.begin();
         now += seconds;
         happens();
@@ -305,7 +305,7 @@ TEST(Window, ThrottlingIsCountedOncePerCoreAndPackage) {
     // Two cores of two threads.
     for (int cpu = 0; cpu < 4; ++cpu) set(cpu, cpu / 2, 100, 10);
     machine.write("/sys/devices/system/cpu/cpufreq/thermal_throttle/x", "");
-    EXPECT_THAT(throttle_files(machine.files()), SizeIs(3));
+    EXPECT_THAT(telemetry::throttle_files(machine.files()), SizeIs(3));
     const auto t = machine.window(1, [&] {
         for (int cpu = 0; cpu < 4; ++cpu) set(cpu, cpu / 2, 105, 12);
     });
@@ -387,7 +387,7 @@ TEST(Window, GarbageIsSurvived) {
 
 TEST(Window, EndWithoutBeginIsEmpty) {
     Machine machine;
-    Window window{machine.options()};
+    telemetry::Window window{machine.options()};
     EXPECT_EQ(window.end().window_seconds, std::nullopt);
     window.begin();
     machine.now += 1;
@@ -415,13 +415,13 @@ TEST(Processes, ARingOfParentsEnds) {
 }
 
 TEST(ThisMachine, KnowsItsOwnWork) {
-    const auto before = cpu_seconds(::getpid());
-    const double begin = steady_seconds();
-    while (steady_seconds() - begin < 0.01) continue;
+    const auto before = telemetry::cpu_seconds(::getpid());
+    const double begin = telemetry::steady_seconds();
+    while (telemetry::steady_seconds() - begin < 0.01) continue;
     ASSERT_TRUE(before);
-    EXPECT_GT(cpu_seconds(::getpid()).value(), *before);
-    EXPECT_EQ(cpu_seconds(-1), std::nullopt);
-    const auto own = read_processes(machine::Files{}, ::getpid(), {}, cpu_seconds);
+    EXPECT_GT(telemetry::cpu_seconds(::getpid()).value(), *before);
+    EXPECT_EQ(telemetry::cpu_seconds(-1), std::nullopt);
+    const auto own = read_processes(machine::Files{}, ::getpid(), {}, telemetry::cpu_seconds);
     EXPECT_THAT(own, Contains(Key(::getpid())));
 }
 

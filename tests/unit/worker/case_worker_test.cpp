@@ -20,16 +20,16 @@
 #include <utility>
 #include <vector>
 
-namespace assay::harness {
+namespace assay::worker {
 namespace {
 
 using namespace testing;
-using harness::made::TemporaryFolder;
+using made::TemporaryFolder;
 using telemetry::LinkBytes;
 
 class Worker {
 public:
-    message::Result measure(bool sustained, const std::string& place, bool leaks = false) {
+    process::message::Result measure(bool sustained, const std::string& place, bool leaks = false) {
         return worker_.measure(
             {.module = ASSAY_LASTING_MODULE,
              .benchmark = "test.lasting",
@@ -46,7 +46,7 @@ private:
         record::Machine{}, 0, "", {.phase = [](const auto&) {}, .log = [](const auto&) {}}};
 };
 
-std::string device_at_start(const message::Result& result) {
+std::string device_at_start(const process::message::Result& result) {
     const auto* value = record::find(result.result.settings, "device_at_start");
     return value == nullptr ? "" : record::to_string(*value);
 }
@@ -366,4 +366,4 @@ TEST(LinkProof, SumsDoNotOverflow) {
 }
 
 } // namespace
-} // namespace assay::harness
+} // namespace assay::worker

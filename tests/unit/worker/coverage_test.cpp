@@ -25,7 +25,7 @@
 #include <memory>
 #include <random>
 
-namespace assay::measure {
+namespace assay::worker {
 namespace {
 
 using namespace testing;
@@ -89,7 +89,7 @@ private:
     bool sound_ = false;
 };
 
-Run run_once(const MakeSeries& make, const Protocol& protocol, std::uint64_t seed) {
+Run run_once(const MakeSeries& make, const record::Protocol& protocol, std::uint64_t seed) {
     FakeClock clock;
     SimulatedSubject subject{clock, make(seed)};
     std::size_t first = 0; // batch of the window
@@ -194,7 +194,7 @@ MakeSeries drifting(double drift, double span, double deviation) {
     };
 }
 
-Coverage simulate(const MakeSeries& make, const Protocol& protocol, int runs) {
+Coverage simulate(const MakeSeries& make, const record::Protocol& protocol, int runs) {
     Tally tally;
     for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(runs); ++seed) {
         const auto [result, truth] = run_once(make, protocol, seed);
@@ -206,7 +206,7 @@ Coverage simulate(const MakeSeries& make, const Protocol& protocol, int runs) {
 }
 
 /// The same of published figures: three processes each, combined. ok: all three were.
-Coverage simulate_published(const MakeSeries& make, const Protocol& protocol, int runs) {
+Coverage simulate_published(const MakeSeries& make, const record::Protocol& protocol, int runs) {
     constexpr std::uint64_t replicas = 3;
     Tally tally;
     for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(runs); ++seed) {
@@ -233,8 +233,8 @@ constexpr int runs = 200;          // puts the error of a share of 0.95 at 0.015
 constexpr double promised = 0.88;  // of nominally 0.95
 constexpr double good_part = 0.25; // of the runs
 
-Protocol standard() { return {}; }
-Protocol quick() { return {.target = 0.03, .min_seconds = 0.3, .budget_seconds = 3}; }
+record::Protocol standard() { return {}; }
+record::Protocol quick() { return {.target = 0.03, .min_seconds = 0.3, .budget_seconds = 3}; }
 
 struct Case {
     const char* name;
@@ -244,7 +244,7 @@ struct Case {
 class OneProcess : public testing::TestWithParam<Case> {};
 
 TEST_P(OneProcess, IsCoveredOrCalledUnstable) {
-    for (const Protocol& protocol : {standard(), quick()}) {
+    for (const record::Protocol& protocol : {standard(), quick()}) {
         const Coverage coverage = simulate(GetParam().make, protocol, runs);
         EXPECT_GE(coverage.honest, promised) << "target " << protocol.target;
         if (coverage.ok >= good_part) {
@@ -352,7 +352,7 @@ TEST(SlowTail, NeedsAHundredCalls) {
 }
 
 TEST(Looks, AreSpacedByAFactorAndStandAtGroupEnds) {
-    const Protocol protocol;
+    const record::Protocol protocol;
     KeptValues kept{200};
     Looks looks{protocol, protocol.min_batches};
     std::vector<std::uint64_t> seen;
@@ -365,7 +365,7 @@ TEST(Looks, AreSpacedByAFactorAndStandAtGroupEnds) {
 }
 
 TEST(Looks, WaitForTheShortestWindow) {
-    const Protocol protocol;
+    const record::Protocol protocol;
     KeptValues kept{200};
     Looks looks{protocol, 10};
     for (int i = 0; i < 50; ++i) kept.add(1);
@@ -377,7 +377,7 @@ TEST(Looks, WaitForTheShortestWindow) {
 TEST(Judge, NamesEverythingThatIsWrong) {
     KeptValues kept{200};
     for (int i = 0; i < 50; ++i) kept.add(1 + 0.01 * i);
-    const Judgement judgement = judge(kept, Protocol{}, 0, 200);
+    const Judgement judgement = judge(kept, record::Protocol{}, 0, 200);
     EXPECT_EQ(judgement.conclusion.status, record::Status::unstable);
     EXPECT_THAT(judgement.conclusion.reason, HasSubstr("50 batches of the 200 that are needed"));
     EXPECT_THAT(judgement.conclusion.reason,
@@ -389,7 +389,7 @@ TEST(Judge, NamesEverythingThatIsWrong) {
 TEST(Judge, ADifferenceWithinTheTargetIsNoDrift) {
     KeptValues kept{200};
     for (int i = 0; i < 100; ++i) kept.add(i < 50 ? 1 : 1.004);
-    const Judgement judgement = judge(kept, Protocol{.target = 0.01}, 0, 10);
+    const Judgement judgement = judge(kept, record::Protocol{.target = 0.01}, 0, 10);
     EXPECT_THAT(judgement.conclusion.reason, Not(HasSubstr("drift")));
 }
 
@@ -481,4 +481,4 @@ TEST(SteadyClock, MovesForwardAndKnowsItself) {
 }
 
 } // namespace
-} // namespace assay::measure
+} // namespace assay::worker

@@ -13,7 +13,7 @@
 #include <random>
 #include <tuple>
 
-namespace assay::measure {
+namespace assay::worker {
 namespace {
 
 using record::Status;
@@ -28,13 +28,13 @@ struct Bench {
 
     Measurement measure() {
         const Team alone;
-        return measure::measure(subject, protocol, clock, runner, alone, hooks);
+        return worker::measure(subject, protocol, clock, runner, alone, hooks);
     }
 
     FakeClock clock;
     FakeSubject subject;
     DirectRunner runner;
-    Protocol protocol;
+    record::Protocol protocol;
     Hooks hooks;
 };
 
@@ -196,7 +196,8 @@ TEST(Engine, EndsWithAStatusAndItsReason) {
 
 TEST(Engine, MeasuresUntilItIsSureOrTheBudgetIsSpent) {
     for (const auto& [noise, status, seconds] :
-         {std::tuple{0.3, Status::unstable, 2.0}, {0.001, Status::ok, Protocol{}.min_seconds}}) {
+         {std::tuple{0.3, Status::unstable, 2.0},
+          {0.001, Status::ok, record::Protocol{}.min_seconds}}) {
         Bench bench{noisy(10 * micro, noise)};
         bench.protocol.budget_seconds = 2;
         const auto replica = bench.measure().replica;
@@ -449,4 +450,4 @@ TEST(Engine, ATimeThatIsNoneIsAnError) {
 }
 
 } // namespace
-} // namespace assay::measure
+} // namespace assay::worker

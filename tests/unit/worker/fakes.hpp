@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::measure {
+namespace assay::worker {
 
 class FakeClock final : public Clock {
 public:
@@ -101,4 +101,4 @@ private:
     }
 };
 
-} // namespace assay::measure
+} // namespace assay::worker

@@ -16,7 +16,7 @@
 #include <random>
 #include <thread>
 
-namespace assay::measure {
+namespace assay::worker {
 namespace {
 
 using record::HeldAgainst;
@@ -105,14 +105,14 @@ struct Soak {
     }
     record::SoakVisit run() {
         const Team alone;
-        result = measure::measure(subject, protocol, clock, runner, alone, hooks);
+        result = worker::measure(subject, protocol, clock, runner, alone, hooks);
         return result.replica.soak.value_or(record::SoakVisit{});
     }
 
     FakeClock clock;
     Computing subject{clock};
     DirectRunner runner;
-    Protocol protocol;
+    record::Protocol protocol;
     Hooks hooks;
     Measurement result;
 };
@@ -324,7 +324,8 @@ std::vector<Rank> measure_together(int size, const Prepare& prepare) {
                 DirectRunner runner;
                 Fellow fellow{meeting, rank};
                 Rank& mine = ranks[static_cast<std::size_t>(rank)];
-                mine.result = measure(subject, Protocol{}, clock, runner, fellow.team(), {});
+                mine.result =
+                    measure(subject, record::Protocol{}, clock, runner, fellow.team(), {});
                 mine.collectives = fellow.log;
                 mine.batch_calls = subject.batch_calls;
             });
@@ -400,4 +401,4 @@ TEST(Team, OneRankThatObjectsToASpoiledResultIsEnough) {
 }
 
 } // namespace
-} // namespace assay::measure
+} // namespace assay::worker
