@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 #include "support/fake_nvml.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -376,7 +376,7 @@ TEST(Cli, ATimeLimitIsKept) {
     EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds{60});
     const auto files = files_named(folder.path(), "run.json");
     ASSERT_EQ(files.size(), 1U);
-    const auto record = test::must(json::read_file(files[0]));
+    const auto record = must(json::read_file(files[0]));
     EXPECT_EQ(record["run"]["ended_by"], "time_limit");
 }
 

@@ -3,7 +3,7 @@
 // Neighbours that no counter shows: what a probe beside the window reads is held against what earlier runs of the machine
 // reached, which their folder keeps.
 #include "program.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ json::Value measure(const Folder& folder) {
     arguments.push_back(folder.path());
     const auto outcome = run(arguments);
     EXPECT_THAT((std::vector{0, 3}), Contains(outcome.code)) << outcome.error;
-    return test::must(json::read_file(parsed(outcome)["file"].get<std::string>()));
+    return must(json::read_file(parsed(outcome)["file"].get<std::string>()));
 }
 /// What a run leaves for the next ones; empty where the machine has no neighbours.
 std::filesystem::path probes_in(const Folder& folder) {

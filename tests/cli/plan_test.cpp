@@ -2,7 +2,7 @@
 //
 // What can be measured, as the program says it: suites, plans, lists, and the formats of its JSON.
 #include "program.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 namespace assay::cli_test {
 namespace {
@@ -135,7 +135,7 @@ void expect_format(const std::vector<std::string>& arguments) {
     auto name = document["schema"].get<std::string>();
     ASSERT_THAT(name, MatchesRegex("assay\\.[a-z]+/1"));
     name = name.substr(6, name.size() - 8);
-    const auto schema = test::must(json::read_file(share / "schema" / (name + ".json")));
+    const auto schema = must(json::read_file(share / "schema" / (name + ".json")));
     EXPECT_EQ(schema["properties"]["schema"]["const"], document["schema"]);
     const auto checked = json::check_schema(document, schema, name);
     EXPECT_TRUE(checked) << checked.error().message;

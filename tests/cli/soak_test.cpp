@@ -5,7 +5,7 @@
 
 #include "program.hpp"
 #include "support/fake_metadata.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 namespace assay::cli_test {
 namespace {
@@ -128,7 +128,7 @@ TEST(Preemption, EndsARunInOrderAndResumeContinuesIt) {
     const auto outcome = parsed(stopped);
     EXPECT_EQ(outcome["status"], "interrupted");
     EXPECT_EQ(outcome["ended_by"], "preempted");
-    const auto record = test::must(json::read_file(outcome["file"].get<std::string>()));
+    const auto record = must(json::read_file(outcome["file"].get<std::string>()));
     EXPECT_EQ(record["run"]["ended_by"], "preempted");
     EXPECT_EQ(service.asked(), 2);
 

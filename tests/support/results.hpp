@@ -3,6 +3,7 @@
 // What a test says of a Result.
 //
 //     const auto plan = valid(make_plan(all, request)); // the test ends, with the message, where there is none
+//     const auto run = must(read_run(file));             // the same, for the value itself
 //     EXPECT_THAT(result, Fails(HasSubstr("no such file")));            // it is an error, with this message
 //     EXPECT_THAT(result, Fails(Fault::usage, HasSubstr("--only")));    // and of this kind
 
@@ -13,6 +14,7 @@
 #include <gmock/gmock.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace assay {
 
@@ -23,6 +25,12 @@ R valid(R result) {
         if (!result) throw std::runtime_error{result.error().message};
     if (!result) throw std::runtime_error{"there is none"};
     return result;
+}
+
+/// Its value.
+template <class R>
+auto must(R result) {
+    return *valid(std::move(result));
 }
 
 MATCHER_P(Fails, message, "is an error, as said") {

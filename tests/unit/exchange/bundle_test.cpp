@@ -9,7 +9,7 @@
 #include "exchange/bundle_check.hpp"
 #include "exchange/bundle_files.hpp"
 #include "record/convert.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 #include "support/sample_run.hpp"
 #include "support/schema.hpp"
 #include "support/temporary_folder.hpp"
@@ -113,7 +113,7 @@ TEST(EvidenceBundle, OfASoakAloneHasTheLimitsThatWereNamed) {
 
 TEST(EvidenceBundle, HoldsWhatItWasMadeOf) {
     const Small small;
-    const auto made = test::must(small.make());
+    const auto made = must(small.make());
     EXPECT_EQ(made.verdict, "PASS") << "three replicas, far above the limit";
     EXPECT_EQ(made.logs, 1U);
     EXPECT_EQ(test::content_of(small.bundle() / "results/0001/run.json"),
@@ -306,7 +306,7 @@ protected:
         small.options.key = key;
     }
     CheckedBundle check(const fs::path& bundle, const fs::path& by) const {
-        return test::must(check_bundle(bundle, by));
+        return must(check_bundle(bundle, by));
     }
     Small small;
     fs::path key = small.folder.path() / "key";

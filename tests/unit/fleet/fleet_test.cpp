@@ -2,7 +2,7 @@
 
 #include "fleet/document.hpp"
 #include "fleet_maker.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 #include "support/schema.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using test::SweepMaker;
 using namespace testing;
 
 Fleet fleet_of(SweepMaker& maker, const FleetOptions& options = fleet_options()) {
-    return test::must(make_fleet(std::move(maker.collection()), options));
+    return must(make_fleet(std::move(maker.collection()), options));
 }
 
 /// 40 nodes: n12 is slow in the first item and was measured again, n33 is slow and was not, n05 was unlucky once.

@@ -8,7 +8,7 @@
 #include "record/convert.hpp"
 #include "record/reader.hpp"
 #include "record/same_machine.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -125,7 +125,7 @@ const std::string h100_of_yesterday = (fs::path{ASSAY_SAMPLES} / "h100-80gb-quic
 constexpr const char* recorded = "921623bb792934c7";
 
 store::Collection all(const std::vector<std::string>& inputs) {
-    return test::must(store::collect(inputs));
+    return must(store::collect(inputs));
 }
 std::vector<std::string> ids(const std::vector<std::string>& inputs) {
     const auto collection = all(inputs);
@@ -157,7 +157,7 @@ TEST(FleetIdentity, TheOldIdStaysWhereItNamesOneMachine) {
 
 TEST(FleetIdentity, NamesAreLabelsAndOneRecordMayBeOfTwoNodes) {
     const made::TemporaryFolder folder;
-    auto run = test::must(record::read_run(h200));
+    auto run = must(record::read_run(h200));
     const auto write = [&](const std::string& id, const std::string& campaign,
                            const std::string& device) {
         run.id = id;
@@ -171,7 +171,7 @@ TEST(FleetIdentity, NamesAreLabelsAndOneRecordMayBeOfTwoNodes) {
     const auto found = ids(files);
     EXPECT_EQ(found[0], found[1]); // the card was replaced
     EXPECT_EQ(found[1], found[2]); // the same card
-    const auto fleet = test::must(make_fleet(all({files[0]}), {}));
+    const auto fleet = must(make_fleet(all({files[0]}), {}));
     EXPECT_EQ(fleet.nodes.at(0).name, "gpu-07");
     EXPECT_EQ(fleet.nodes.at(0).source, NameSource::node);
     const auto others = ids({files[0], write("4", "other", "GPU-3")});

@@ -5,7 +5,7 @@
 #include "judge/match.hpp"
 #include "judge/words.hpp"
 #include "support/document.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ TEST(Limits, AreRead) {
         parse_limits(file_of(R"("at_least": 1, "at_least": 2, "unit": "s")"), "f.json");
     ASSERT_FALSE(twice);
     EXPECT_THAT(twice.error().message, HasSubstr("f.json"));
-    const auto fine = test::must(parse_limits(
+    const auto fine = must(parse_limits(
         file_of(
             R"("at_least": 1e12, "unit": "FLOP/s", "metric": "flop_rate", "spread": {"replica": 0.01},
                    "action": "reseat", "machine": {"cores": 64, "device": "NVIDIA H200*"})"),
@@ -39,7 +39,7 @@ TEST(Limits, AreRead) {
     EXPECT_EQ(limit.date, "2026-01-02");
     EXPECT_EQ(limit.file, "f.json");
     EXPECT_EQ(limit.spread->replica, 0.01);
-    const auto again = test::must(parse_limits(to_json(fine).dump(), "again"));
+    const auto again = must(parse_limits(to_json(fine).dump(), "again"));
     EXPECT_EQ(to_json(again), to_json(fine));
 }
 
@@ -153,7 +153,7 @@ TEST(Limits, AWaiverNamesAKnownCause) {
 TEST(Limits, HaveTitlesInBothLanguages) {
     Limit limit{.id = "x", .title = "Memory", .title_zh = "内存"};
     EXPECT_EQ(title_of(limit), "Memory");
-    const auto spec = test::must(read_limits(layout().share / "limits" / "spec.json"));
+    const auto spec = must(read_limits(layout().share / "limits" / "spec.json"));
     for (const auto& one : spec.limits) EXPECT_NE(one.title.empty(), !one.title_zh.empty());
     const test::Speaking chinese{document::Language::zh};
     EXPECT_EQ(title_of(limit), "内存");

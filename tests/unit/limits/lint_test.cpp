@@ -9,7 +9,7 @@
 #include "judge/lint.hpp"
 #include "support/collection_maker.hpp"
 #include "support/document.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -96,7 +96,7 @@ TEST(Lint, CatchesEverySlipThatWasPublishedAndNothingElse) {
 }
 
 TEST(Lint, FindsNothingInTheLimitsThatAreShipped) {
-    const auto path = test::must(find_limits("spec"));
+    const auto path = must(find_limits("spec"));
     EXPECT_THAT(codes_of(lint_text(content(path))), IsEmpty());
 }
 
@@ -323,7 +323,7 @@ fleet::DeriveOptions options() {
 
 TEST(Derive, TakesABoundFromTheGoodNodes) {
     Nodes nodes{40, 1};
-    const auto derived = test::must(derive(nodes.collection(), options()));
+    const auto derived = must(derive(nodes.collection(), options()));
     ASSERT_EQ(derived.limits.size(), 2U);
     const auto& gemm = derived.limits[0].limit;
     EXPECT_EQ(gemm.cases.at("benchmark"), "gemm.square");
@@ -353,13 +353,13 @@ TEST(Derive, WritesWhatLintAndCheckRead) {
     Nodes nodes{12};
     const auto derived = derive(nodes.collection(), options()).value();
     const auto text = json::to_text(to_json(derived.file));
-    const auto read = test::must(parse_limits(text, "fleet.json"));
+    const auto read = must(parse_limits(text, "fleet.json"));
     const auto found = lint({{.file = "fleet.json", .limits = read}}, {.now = now});
     EXPECT_THAT(found, IsEmpty()) << found[0].what;
     auto limits = layered({read}).value();
     Nodes later{1, 0, 7};
     later.add("m-slow", true);
-    const auto judged = test::must(judge(later.collection(), limits, {.now = now}));
+    const auto judged = must(judge(later.collection(), limits, {.now = now}));
     ASSERT_EQ(judged.nodes.size(), 2U);
     const auto& checks = judged.nodes[0].checks;
     const auto gemm = std::ranges::find_if(

@@ -6,7 +6,7 @@
 
 #include "procure/procurement.hpp"
 #include "support/collection_maker.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ public:
     Profiles& profiles() { return profiles_; }
 
     Scores scores(const std::vector<offers::Offer>& offers) {
-        return test::must(score(offers, profiles_.profiles[0], profiles_, runs()));
+        return must(score(offers, profiles_.profiles[0], profiles_, runs()));
     }
     Result<Procurement> try_procurement(std::vector<offers::Offer> offers, offers::Given given = {},
                                         std::vector<Published> published = {}) {
@@ -80,8 +80,7 @@ public:
     }
     Procurement procurement(std::vector<offers::Offer> offers, offers::Given given = {},
                             std::vector<Published> published = {}) {
-        return test::must(
-            try_procurement(std::move(offers), std::move(given), std::move(published)));
+        return must(try_procurement(std::move(offers), std::move(given), std::move(published)));
     }
     Ranking ranking(std::vector<offers::Offer> offers, offers::Given given = {}) {
         return procurement(std::move(offers), std::move(given)).ranking;

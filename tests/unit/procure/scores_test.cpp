@@ -249,7 +249,7 @@ TEST(Scores, WrongOrDisturbedResultsDoNotCount) {
     EXPECT_FALSE(market.scores({offer("x", "1")}).types[0].ranked);
 }
 
-Profiles installed() { return test::must(read_profiles({})); }
+Profiles installed() { return must(read_profiles({})); }
 
 std::string refusal(const std::string& text) {
     auto profiles = installed();

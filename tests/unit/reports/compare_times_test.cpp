@@ -11,8 +11,8 @@
 #include "record/reader.hpp"
 #include "support/collection_maker.hpp"
 #include "support/document.hpp"
-#include "support/must.hpp"
 #include "support/noise.hpp"
+#include "support/results.hpp"
 #include "support/sample_run.hpp"
 
 #include <fmt/format.h>
@@ -294,7 +294,7 @@ TEST(Diff, OfOneMachineNothing) {
 
 TEST(Diff, ContainersOnOtherDevicesAreOtherMachines) {
     const auto real = [](const std::string& name) {
-        return test::must(record::read_run(std::filesystem::path{ASSAY_REAL_RUNS} / name));
+        return must(record::read_run(std::filesystem::path{ASSAY_REAL_RUNS} / name));
     };
     const auto h100 = real("h100-acceptance-interrupted.json");
     const auto h200 = real("h200-acceptance.json");

@@ -11,7 +11,7 @@
 #include "support/document.hpp"
 #include "support/fleet.hpp"
 #include "support/generated_runs.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 #include <gmock/gmock.h>
 
@@ -246,7 +246,7 @@ TEST_F(HistoryTruth, AComparisonFindsAnOlderLibraryWhereItIsUsed) {
                       .ratio = 0.93,
                       .recorded = {fact("software.openblas.version", "0.3.99")}}};
     const auto comparison =
-        test::must(compare::compare(collection_of(options), {.column = {"openblas.version"}}));
+        must(compare::compare(collection_of(options), {.column = {"openblas.version"}}));
     std::size_t found = 0;
     for (const auto& table : comparison.tables)
         for (const auto& row : table.rows) {

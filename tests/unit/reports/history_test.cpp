@@ -4,7 +4,7 @@
 
 #include "history/history.hpp"
 #include "support/fleet.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 #include <gmock/gmock.h>
 
@@ -18,7 +18,7 @@ class HistoryTest : public test::EveryFortnight {
 protected:
     HistoryTest() : EveryFortnight{11} {}
     History made(const HistoryOptions& options = {}) const {
-        return test::must(make_history(fleet.collection, options));
+        return must(make_history(fleet.collection, options));
     }
 };
 

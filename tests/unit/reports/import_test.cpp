@@ -36,7 +36,7 @@ TEST(Import, EveryFormatIsKnownByItsContentAndMakesAConsistentRun) {
         const auto tool = name.substr(name.find('_') + 1, 3);
         EXPECT_TRUE(to_string(import.tool).starts_with(tool == "rcc" ? "ncc" : tool)) << name;
         const auto text = record::to_text(import.run);
-        const auto again = test::must(record::parse_run(text, name, {.as_stored = true}));
+        const auto again = must(record::parse_run(text, name, {.as_stored = true}));
         EXPECT_EQ(record::to_text(again), text);
         EXPECT_TRUE(decide::check_summaries(again).empty()) << name;
         ASSERT_TRUE(again.imported);

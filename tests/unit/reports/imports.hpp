@@ -6,7 +6,7 @@
 
 #include "import/import.hpp"
 #include "record/model.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ inline std::string changed(std::string text, std::string_view from, std::string_
 
 inline Import import_of(const std::string& text, const std::string& name = "it.txt",
                         const ImportOptions& options = {}) {
-    return test::must(import_text(text, name, options));
+    return must(import_text(text, name, options));
 }
 inline Import imported(const std::string& name, const ImportOptions& options = {}) {
     return import_of(file(name), name, options);

@@ -13,7 +13,7 @@
 #include "record/reader.hpp"
 #include "sample.hpp"
 #include "support/generated_runs.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -220,7 +220,7 @@ TEST_F(LongTableTest, BothFormatsSayTheSameAndFollowTheirSchema) {
     const auto schema = columns_schema();
     std::string line;
     for (std::size_t i = 1; std::getline(lines, line); ++i) {
-        const auto parsed = test::must(json::parse(line, "line"));
+        const auto parsed = must(json::parse(line, "line"));
         ASSERT_TRUE(json::check_schema(parsed, schema, "line"));
         ASSERT_LT(i, rows.size());
         std::size_t k = 0;

@@ -5,7 +5,7 @@
 #include "report/roofline.hpp"
 #include "sample.hpp"
 #include "support/document.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -81,13 +81,13 @@ TEST(Pages, HoldTheirDataAndNeverMoreThanTheirOwnMarkup) {
     const test::Speaking chinese{document::Language::zh};
     const std::string hostile = "</script></title><img onerror=alert(1)>\"'&";
     const Document document = document_of(hostile);
-    const auto page = test::must(write::to_html(
+    const auto page = must(write::to_html(
         {&document, 1}, {.page = std::string{skeleton}, .created = "2026-01-31T12:34:56Z"}));
     EXPECT_THAT(page, AllOf(HasSubstr("lang=\"zh-CN\""), HasSubstr("--paper:"),
                             HasSubstr("&lt;/script&gt;"), HasSubstr("2026-01-31 12:34:56 UTC"),
                             HasSubstr("let @TITLE@"))); // the script is left alone
     EXPECT_THAT(page, Not(HasSubstr("<img")));
-    const auto data = test::must(json::parse(data_of(page), "page"));
+    const auto data = must(json::parse(data_of(page), "page"));
     EXPECT_EQ(data["charts"][0]["kind"], "curves");
     EXPECT_EQ(data["charts"][0]["curves"][0]["label"], hostile);
 }

@@ -10,7 +10,7 @@
 #include "rendered.hpp"
 #include "report/curves.hpp"
 #include "sample.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -100,7 +100,7 @@ TEST(Terminal, KeepsItsWidthAndColoursOnlyWhenAsked) {
 
 TEST(Json, IsJsonWithTheFiguresAndFindings) {
     const Report report = make_report(test::filled_with(test::golden_run(), std::string{hostile}));
-    const auto parsed = test::must(json::parse(to_json({&report, 1}), "report"));
+    const auto parsed = must(json::parse(to_json({&report, 1}), "report"));
     EXPECT_EQ(parsed["schema"], "assay.report/1");
     EXPECT_EQ(parsed["reports"][0]["summary"].size(), 5U);
 }

@@ -8,7 +8,7 @@
 #include "store/collection.hpp"
 #include "store/digest.hpp"
 #include "store/input.hpp"
-#include "support/must.hpp"
+#include "support/results.hpp"
 #include "support/sample_run.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -39,7 +39,7 @@ protected:
         return made;
     }
     Collection collected(const std::vector<std::string>& inputs) const {
-        return test::must(collect(inputs, {.now = in_2027}));
+        return must(collect(inputs, {.now = in_2027}));
     }
     Collection all() const { return collected({folder_.string()}); }
     static std::vector<std::string> ids(const Collection& collection) {
