@@ -266,10 +266,10 @@ struct Inside<std::vector<T>> : Inside<T> {};
 /// of the records that it holds, but for soaks and gates, which the schema describes with fewer words.
 template <class T>
 void expect_same_keys(json::Value definition, const json::Value& definitions) {
-    if (definition.contains("items")) definition = json::Value{definition["items"]};
+    if (definition.contains("items")) definition = json::Value(definition["items"]);
     if (definition.contains("$ref")) {
         const auto target = definition["$ref"].get<std::string>();
-        definition = json::Value{definitions.at(target.substr(target.rfind('/') + 1))};
+        definition = json::Value(definitions.at(target.substr(target.rfind('/') + 1)));
     }
     T record{};
     std::vector<std::string> keys;
