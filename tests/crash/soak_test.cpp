@@ -172,9 +172,9 @@ TEST_F(SoakTest, AStretchInWhichItIsSlowIsPlaced) {
         explicit Slowing(fs::path file) : file_{std::move(file)} {}
         void progress(const run::Progress& progress) override {
             Silent::progress(progress);
-            if (progress.replica == 9) std::ofstream{file_} << "slow";
-            if (progress.replica == 15) fs::remove(file_);
-            if (progress.replica >= 22) ::raise(SIGTERM);
+            if (progress.replica == 13) std::ofstream{file_} << "slow";
+            if (progress.replica == 22) fs::remove(file_);
+            if (progress.replica >= 34) ::raise(SIGTERM);
         }
 
     private:
@@ -191,13 +191,13 @@ TEST_F(SoakTest, AStretchInWhichItIsSlowIsPlaced) {
     EXPECT_EQ(outcome->run.ended_by, record::RunEnd::signal) << "what was found is kept";
     auto& phase = outcome->run.soak.value().phases.at(0);
     EXPECT_EQ(phase.wrong, 0U);
-    EXPECT_EQ(phase.visits, 21);
+    EXPECT_EQ(phase.visits, 33);
     for (auto& point : phase.points) point.disturbed = 0; // other tests are no fault of this one
     const auto course = record::course_of(phase);
     ASSERT_TRUE(course.slowest);
     EXPECT_GT(course.slowest->slower, 0.5);
-    EXPECT_EQ(course.slowest->from_seconds, phase.points.at(8).begun_seconds);
-    EXPECT_EQ(course.slowest->to_seconds, phase.points.at(14).begun_seconds);
+    EXPECT_EQ(course.slowest->from_seconds, phase.points.at(12).begun_seconds);
+    EXPECT_EQ(course.slowest->to_seconds, phase.points.at(21).begun_seconds);
     EXPECT_FALSE(course.slowest->lasts);
 }
 
