@@ -218,6 +218,14 @@ std::optional<Address> local_address(std::string_view name) {
     return address;
 }
 
+template <class Socket>
+Address address_of(const Socket& to) {
+    Address address;
+    address.size = sizeof to;
+    std::memcpy(&address.value, &to, sizeof to);
+    return address;
+}
+
 std::optional<std::uint16_t> port_of(std::string_view text) {
     std::uint16_t port = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -233,23 +241,18 @@ std::optional<Address> network_address(std::string_view text) {
     const bool six = host.starts_with('[') && host.ends_with(']');
     if (six) host = host.substr(1, host.size() - 2);
     if (!port) return std::nullopt;
-    Address address;
     if (six) {
         sockaddr_in6 to{};
         to.sin6_family = AF_INET6;
         to.sin6_port = ::htons(*port);
         if (::inet_pton(AF_INET6, host.c_str(), &to.sin6_addr) != 1) return std::nullopt;
-        address.size = sizeof to;
-        std::memcpy(&address.value, &to, sizeof to);
-        return address;
+        return address_of(to);
     }
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = ::htons(*port);
     if (::inet_pton(AF_INET, host.c_str(), &to.sin_addr) != 1) return std::nullopt;
-    address.size = sizeof to;
-    std::memcpy(&address.value, &to, sizeof to);
-    return address;
+    return address_of(to);
 }
 
 using Found = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
