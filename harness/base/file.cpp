@@ -16,7 +16,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <system_error>
 #include <thread>
 
@@ -263,6 +262,6 @@ Layout layout() {
             .share = root / "share" / "assay"};
 }
 
-std::string utc_now() { return utc_of(static_cast<double>(std::time(nullptr))); }
+std::string utc_now() { return utc_of(steady_seconds_now()); }
 
 } // namespace assay

@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -74,6 +75,25 @@ std::string utc_of(double seconds) {
 double seconds_now() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
         .count();
+}
+
+namespace {
+
+double steady() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+std::atomic<double>& offset() {
+    static std::atomic<double> seconds{seconds_now() - steady()};
+    return seconds;
+}
+
+} // namespace
+
+double steady_seconds_now() { return offset() + steady(); }
+
+void not_before(double seconds) {
+    if (steady_seconds_now() < seconds) offset() = seconds - steady();
 }
 
 bool is_over(std::string_view utc, double now) {

@@ -16,6 +16,10 @@ std::optional<double> seconds_of(std::string_view utc);
 std::string utc_of(double seconds);
 /// By the clock, seconds since 1970.
 double seconds_now();
+/// By the clock when this process first asked, and since then by one that nobody sets: times of a run are in their order.
+double steady_seconds_now();
+/// From now on steady_seconds_now() is not below this: a run that is continued goes on after what it has.
+void not_before(double seconds);
 /// Is the day of `utc` over at `now`? Never where it is no date.
 bool is_over(std::string_view utc, double now);
 

@@ -92,8 +92,8 @@ void add_request(CLI::App& verb, Options& o) {
              "'gemm.square size=512.. precision=fp64|fp32'");
     add_list(verb, "--exclude", o.exclude, "NAME", "Not these, by the same patterns");
     add_list(verb, "--device", o.devices, "DEVICE",
-             "Devices to measure, one after the other: all, or an index, UUID or PCI address as "
-             "shown by doctor [the first]");
+             "Devices to measure, one after the other or, in acceptance, at the same time: all, or "
+             "an index, UUID or PCI address as shown by doctor [the first; acceptance: all]");
     auto* together = add_value(verb, "--together", o.together, "PLACES",
                                "Measure each case in all these places at the same time: devices, "
                                "sockets, numa (nodes), or cpus:N (N parts of the CPUs)");
@@ -108,7 +108,9 @@ void add_request(CLI::App& verb, Options& o) {
         ->type_name("TIME");
     auto* replicas = verb.add_option_function<int>(
                              "--replicas", [&o](const int& count) { o.replicas = count; },
-                             "Processes that measure each case, one after the other")
+                             "Processes that measure each case, one after the other, exactly as "
+                             "many; by default a suite's number is the most, and three that agree "
+                             "are enough")
                          ->type_name("N")
                          ->check(CLI::Range(1, 100));
     add_hosts(verb, o);
@@ -152,7 +154,7 @@ void add_schedule(CLI::App& verb, Options& o) {
             "--patience",
             [&o](const std::string& text) { o.patience_seconds = duration_of("--patience", text); },
             "Time for measuring replicas again that other load disturbed; 0 for none [as long as "
-            "the plan takes; quick: 30s]")
+            "the plan takes; quick: 30s of its minute]")
         ->type_name("TIME");
     verb.add_option_function<std::string>(
             "--wait-for-quiet",
@@ -214,7 +216,9 @@ void add_run(CLI::App& verb, Options& o) {
     add_request(verb, o);
     verb.add_option("--out", o.out, "Folder for results")->type_name("DIR")->capture_default_str();
     auto* resume =
-        verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of the same plan");
+        verb.add_flag("--resume", o.resume,
+                      "Continue the newest unfinished run of the same plan; measure nothing if the "
+                      "newest is complete, start one if there is none");
     verb.add_flag("--retry", o.retry, "With --resume: measure unstable cases anew")->needs(resume);
     add_schedule(verb, o);
     add_allowed_devices(verb, o.allowed_devices);
@@ -281,7 +285,8 @@ void add_run(CLI::App& verb, Options& o) {
         ->type_name("FILE")
         ->excludes(serials);
     auto* check = verb.add_flag("--check", o.check,
-                                "End with a verdict, as `assay check` does: is this node good?")
+                                "End with a verdict, as `assay check` does: is this node good? A "
+                                "case ends where its checks are decided")
                       ->excludes(verb.get_option("--interleave"));
     add_many(verb, "--limits", o.limits, "FILE|NAME",
              "Of --check: what a good node must reach, a file or the name of an installed one; any "

@@ -3,6 +3,7 @@
 
 #include "cli/catalogue.hpp"
 #include "cli/console.hpp"
+#include "cli/summary.hpp"
 #include "cli/verbs.hpp"
 #include "json/json.hpp"
 #include "launch/availability.hpp"
@@ -58,7 +59,7 @@ std::vector<Family> families_of(const plan::Plan& plan) {
         auto family = std::ranges::find(families, name, &Family::name);
         if (family == families.end()) family = families.insert(family, Family{.name = name});
         ++family->cases;
-        family->seconds += steps[i] * plan.replicas;
+        family->seconds += steps[i] * plan::replicas_of(plan, plan.cases[i]);
     }
     return families;
 }
@@ -118,8 +119,8 @@ std::string plan_as_table(const plan::Plan& plan, bool all) {
         out += fmt::format("{}: {} cases over and over for {} (h:min:s), every result compared\n",
                            plan.suite, plan.cases.size(), clock_text(*plan.soak_seconds));
     else
-        out += fmt::format("{}: {} cases x {} replicas, about {} (min:s)\n", plan.suite,
-                           plan.cases.size(), plan.replicas, clock_text(plan.expected_seconds));
+        out += fmt::format("{}: {} cases x {}, about {} (min:s)\n", plan.suite, plan.cases.size(),
+                           replicas_in_words(plan), clock_text(plan.expected_seconds));
     const auto& p = plan.protocol;
     out += fmt::format(
         "Each is measured for {:g} to {:g} s, until its 95% interval is within ±{:g}%.\n",
@@ -154,6 +155,10 @@ std::optional<SweepCost> sweep_cost(const plan::Interleaving& turns, const Optio
                    .price = options.node_price};
     for (const auto& run : turns.runs)
         cost.most_seconds += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
+    const auto& plan = turns.runs.front().plan;
+    if (plan.most_seconds) // patience is within it
+        cost.most_seconds =
+            std::max(cost.least_seconds, std::min(cost.most_seconds, *plan.most_seconds));
     return cost;
 }
 

@@ -5,9 +5,12 @@
 #include "base/file.hpp"
 #include "base/version.hpp"
 #include "cli/console.hpp"
+#include "json/fields.hpp"
+#include "json/json.hpp"
 #include "machine/inventory.hpp"
 #include "record/convert.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -30,13 +33,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
     return pointers;
 }
 
-/// Starts a program and waits for it; its stdout goes to `output`. Its exit code, or nothing if it did not end by itself.
-std::optional<int> code_of_program(std::vector<std::string> arguments, int output) {
+/// Starts a program and waits for it; its stdout goes to `output`, its stderr to ours or nowhere. Its exit code, or nothing
+/// if it did not end by itself.
+std::optional<int> code_of_program(std::vector<std::string> arguments, int output,
+                                   bool silent = false) {
     const auto pointers = pointers_to(arguments);
     pid_t child = 0;
     posix_spawn_file_actions_t actions{};
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (silent)
+        ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     const int fault =
         ::posix_spawnp(&child, pointers.front(), &actions, nullptr, pointers.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
@@ -113,6 +120,66 @@ ExitCode check_run(const std::filesystem::path& file, const std::filesystem::pat
     if (code) return static_cast<ExitCode>(*code);
     print_error(fmt::format("assay: warning: no verdict; try `assay check {}`\n", folder.string()));
     return ExitCode::environment;
+}
+
+namespace {
+
+/// As record::identity.
+std::string identity_of(const json::Object& of) {
+    std::string benchmark;
+    std::string place;
+    std::string library;
+    std::string parameters;
+    std::int64_t version = 1;
+    of.read("benchmark", benchmark);
+    of.read("version", version);
+    of.read("place", place);
+    of.read("library", library);
+    of.read("parameters", parameters);
+    return fmt::format("{}{}[{}]{}{}", benchmark, version == 1 ? "" : fmt::format("/{}", version),
+                       library, place == "host" ? "" : "@" + place,
+                       parameters.empty() ? "" : " " + parameters);
+}
+
+run::Judgement judgement_of(const json::Object& verdict) {
+    run::Judgement judgement;
+    verdict.each("nodes", [&](const json::Object& node) {
+        node.each("checks", [&](const json::Object& check) {
+            std::string word;
+            std::optional<int> replicas;
+            check.read("verdict", word);
+            check.read("replicas_to_decide", replicas);
+            const auto* const of = check.find("case");
+            if (word == "SKIP" || of == nullptr || of->is_null()) return;
+            auto& judged = judgement[identity_of(check.object("case"))];
+            if (word != "INCONCLUSIVE") return;
+            judged.is_open = true;
+            judged.replicas = std::max(judged.replicas, replicas.value_or(0));
+        });
+    });
+    return judgement;
+}
+
+} // namespace
+
+std::optional<run::Judgement> judge_so_far(const std::filesystem::path& so_far,
+                                           const std::vector<std::string>& limits) {
+    const auto run = so_far.parent_path();
+    std::vector<std::string> arguments{layout().programs / "assay-report",
+                                       "check",
+                                       so_far,
+                                       run.parent_path(),
+                                       "--machine-of",
+                                       so_far,
+                                       "--json"};
+    for (const auto& one : limits) arguments.insert(arguments.end(), {"--limits", one});
+    const Descriptor file{::memfd_create("verdict", MFD_CLOEXEC)};
+    if (!file || !code_of_program(std::move(arguments), file.get(), true)) return std::nullopt;
+    const auto value = json::read_file(fmt::format("/proc/self/fd/{}", file.get()));
+    if (!value) return std::nullopt;
+    json::Document document{*value, "assay check"};
+    auto judgement = judgement_of(document.root());
+    return document.failed() ? std::nullopt : std::optional{std::move(judgement)};
 }
 
 std::optional<std::filesystem::path> write_comparison(const std::vector<LabelledFile>& files,

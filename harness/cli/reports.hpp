@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "run/run_folder.hpp"
 
 #include <array>
 #include <filesystem>
@@ -38,6 +39,11 @@ std::optional<Reports> write_reports(const std::filesystem::path& file,
 /// and the exit code that goes with it.
 ExitCode check_run(const std::filesystem::path& file, const std::filesystem::path& folder,
                    const std::vector<std::string>& limits, const std::string& language, int output);
+
+/// What the same judge says of the cases of a run that goes on, by this file with what was measured so far and by earlier
+/// runs of its machine; nothing where it says nothing.
+std::optional<run::Judgement> judge_so_far(const std::filesystem::path& so_far,
+                                           const std::vector<std::string>& limits);
 
 /// A run and its label.
 struct LabelledFile {

@@ -30,9 +30,17 @@ void show_outcome(const run::Outcome& outcome, const std::optional<Reports>& rep
         print_json(json::to_text(document));
         return;
     }
+    if (outcome.was_complete) {
+        print(fmt::format("nothing is left to measure: {} is complete\n", outcome.file.string()));
+        return;
+    }
     const auto terminal = terminal_of(STDOUT_FILENO);
     if (!options.quiet && !lacks_part(outcome.run))
         print(fmt::format("\n{}\n", summary_text(outcome.run, terminal)));
+    if (!options.quiet && outcome.ended_early > 0)
+        print(fmt::format("{} of {} cases needed fewer replicas than planned: {}\n",
+                          outcome.ended_early, outcome.run.cases.size(),
+                          options.check ? "their checks are decided" : "the first ones agree"));
     print(fmt::format("result: {}\n", outcome.file.string()));
     if (reports) print(fmt::format("report: {}\n", reports->html.string()));
     const auto missing = not_measured(outcome.run);
@@ -95,12 +103,16 @@ ExitCode run(const Options& options) {
         for (const auto& note : made->notes) print_error(fmt::format("note: {}\n", note));
     const auto outcomes = [&] {
         ProgressLine progress{*made, options.quiet};
-        return run::run(made->runs, options, progress);
+        run::RunOptions how = options;
+        if (options.check && !options.replicas) // so many are wanted, whatever is decided
+            how.judge = [&](const auto& so_far) { return judge_so_far(so_far, options.limits); };
+        return run::run(made->runs, how, progress);
     }();
     if (!outcomes) return report(outcomes.error());
     if (outcomes->size() > 1) return show_outcomes(*made, *outcomes, options);
     const auto& outcome = outcomes->front();
-    const auto reports = write_reports(outcome.file, options.language);
+    const auto reports =
+        outcome.was_complete ? std::nullopt : write_reports(outcome.file, options.language);
     show_outcome(outcome, reports, options);
     if (options.open && reports) open_in_browser(reports->html);
     const auto code = exit_code(outcome, options.fail_on);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/summary.hpp"
 
+#include "base/utc.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
 #include "record/summary.hpp"
@@ -77,21 +78,47 @@ std::string part_in_words(const record::Case& c) {
 
 bool is_shown(const record::Case& c) { return c.status != Status::interrupted; }
 
-/// Reasons of cases that are not ok, and warnings.
+/// "disturbed", "two levels": one cause for all cases that have it.
+std::string_view cause_in_words(const record::Case& c) {
+    switch (c.reason_code) {
+    case record::ReasonCode::disturbed:
+        return "disturbed";
+    case record::ReasonCode::two_levels:
+        return "replicas at two levels";
+    case record::ReasonCode::drift:
+        return "drifts";
+    default:
+        return "too noisy";
+    }
+}
+
+std::string kind_in_words(const record::Case& c) {
+    const auto knowledge = record::knowledge_of(c);
+    if (knowledge == record::Knowledge::none) return std::string{to_string(c.status)};
+    if (knowledge != record::Knowledge::at_least) return std::string{to_string(knowledge)};
+    const bool is_upper = !c.metrics.empty() && !c.metrics.front().higher_is_better;
+    return is_upper ? "at most" : "at least";
+}
+
+/// Why cases are not known: of those with a value once for each cause. And warnings.
 std::string remarks(const record::Run& run, const Names& names, const Terminal& terminal) {
+    std::map<std::string, std::vector<std::string>> groups;
     std::string out;
+    const auto add = [&](const std::string& text) {
+        out += indented(text, 2, terminal.width) + '\n';
+    };
     for (const auto& c : run.cases) {
         if (!is_shown(c)) continue;
         const auto name = names.of(c);
-        if (c.status != Status::ok)
-            out += indented(fmt::format("{} {}: {}", name,
-                                        paint(terminal, paint_of(c.status), to_string(c.status)),
-                                        c.reason),
-                            2, terminal.width) +
-                   '\n';
-        for (const auto& warning : c.warnings)
-            out += indented(fmt::format("{}: {}", name, warning), 2, terminal.width) + '\n';
+        if (c.status != Status::ok && record::is_measured(c.status))
+            groups[fmt::format("{} ({})", kind_in_words(c), cause_in_words(c))].push_back(name);
+        else if (c.status != Status::ok)
+            add(fmt::format("{} {}: {}", name,
+                            paint(terminal, paint_of(c.status), to_string(c.status)), c.reason));
+        for (const auto& warning : c.warnings) add(fmt::format("{}: {}", name, warning));
     }
+    for (const auto& [kind, members] : groups)
+        add(fmt::format("{}: {}", paint(terminal, Paint::yellow, kind), fmt::join(members, ", ")));
     return out.empty() ? out : '\n' + out;
 }
 
@@ -115,21 +142,41 @@ std::string who_was_it(const record::Busy& busy) {
     }
 }
 
-/// What disturbed the run, and what came of it: the cause before the values.
-std::string busy_line(const record::Run& run, const Terminal& terminal) {
-    const auto busy = record::busy_of(run);
-    if (!busy.cause) return {};
-    return indented(fmt::format("{} {}; {} of {} values were measured again, {} stay disturbed",
-                                paint(terminal, Paint::yellow, "The machine was busy:"),
-                                who_was_it(busy), busy.measured_again, busy.cases, busy.disturbed),
-                    0, terminal.width) +
-           "\n\n";
+/// " in 58 s", " in 2 min 12 s"
+std::string took_in_words(const record::Run& run) {
+    const auto begin = seconds_of(run.started);
+    const auto end = seconds_of(run.ended);
+    if (!begin || !end || !(*end > *begin)) return {};
+    const auto seconds = static_cast<int>(*end - *begin);
+    return seconds < 120 ? fmt::format(" in {} s", seconds)
+                         : fmt::format(" in {} min {} s", seconds / 60, seconds % 60);
+}
+
+/// "25 cases verified in 58 s: 9 known, 13 at least, 3 rough. Busy: cc1plus used up to 40% of the CPU."
+std::string first_line(const record::Run& run, const Terminal& terminal) {
+    std::map<record::Knowledge, int> kinds;
+    int measured = 0;
+    for (const auto& c : run.cases) {
+        if (!record::is_measured(c.status)) continue;
+        ++kinds[record::knowledge_of(c)];
+        ++measured;
+    }
+    if (measured == 0) return {};
+    std::string list;
+    for (const auto& [kind, count] : kinds)
+        list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count,
+                            kind == record::Knowledge::at_least ? "at least" : to_string(kind));
+    auto line = fmt::format("{} case{} verified{}: {}.", measured, measured == 1 ? "" : "s",
+                            took_in_words(run), list);
+    if (const auto busy = record::busy_of(run); busy.cause)
+        line += fmt::format(" {} {}.", paint(terminal, Paint::yellow, "Busy:"), who_was_it(busy));
+    return indented(line, 0, terminal.width) + "\n\n";
 }
 
 } // namespace
 
 SummaryRow summary_row(const record::Case& c) {
-    SummaryRow row{.name = record::identity(c), .status = std::string{to_string(c.status)}};
+    SummaryRow row{.name = record::identity(c), .status = kind_in_words(c)};
     if (c.metrics.empty() || !c.metrics.front().value) return row;
     const auto& headline = c.metrics.front();
     row.value = record::human(*headline.value, record::shown_unit(c, headline));
@@ -152,7 +199,14 @@ std::string summary_text(const record::Run& run, const Terminal& terminal) {
         table.add({names.of(c), std::move(row.value), std::move(row.interval),
                    std::move(row.ceiling), paint(terminal, paint_of(c.status), row.status)});
     }
-    return busy_line(run, terminal) + table.text(terminal) + remarks(run, names, terminal);
+    return first_line(run, terminal) + table.text(terminal) + remarks(run, names, terminal);
+}
+
+std::string replicas_in_words(const plan::Plan& plan) {
+    const int fewest = plan.fewest_replicas.value_or(plan.replicas);
+    return fmt::format("{}{} replica{}",
+                       fewest < plan.replicas ? fmt::format("{} to ", fewest) : "", plan.replicas,
+                       plan.replicas == 1 ? "" : "s");
 }
 
 std::size_t not_measured(const record::Run& run) {
@@ -232,7 +286,7 @@ void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
     if (++started_ == 1)
         print_error(fmt::format("{}: {} cases x {}, about {} (min:s)\n", plan.suite,
                                 plan.cases.size(),
-                                variant.empty() ? fmt::format("{} replicas", plan.replicas)
+                                variant.empty() ? replicas_in_words(plan)
                                                 : fmt::format("{} variants x {} pairs",
                                                               turns_.runs.size(), plan.replicas),
                                 clock_text(turns_.expected_seconds)));

@@ -28,6 +28,8 @@ struct SummaryRow {
 SummaryRow summary_row(const record::Case& c);
 
 std::string summary_text(const record::Run& run, const Terminal& terminal);
+/// "3 to 5 replicas".
+std::string replicas_in_words(const plan::Plan& plan);
 /// Cases of a run that was stopped, without any replica; the text leaves them out.
 std::size_t not_measured(const record::Run& run);
 

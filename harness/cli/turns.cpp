@@ -68,7 +68,7 @@ ExitCode show_outcomes(const plan::Interleaving& turns, const std::vector<run::O
     std::vector<LabelledFile> files;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         files.push_back({.label = turns.runs[i].variant.label, .file = outcomes[i].file});
-        write_reports(outcomes[i].file, options.language);
+        if (!outcomes[i].was_complete) write_reports(outcomes[i].file, options.language);
     }
     const bool shown = !options.json && !options.quiet;
     if (shown) {
@@ -87,6 +87,8 @@ ExitCode show_outcomes(const plan::Interleaving& turns, const std::vector<run::O
         for (const auto& [label, file] : files)
             print(fmt::format("result of {}: {}\n", label, file.string()));
         if (page) print(fmt::format("comparison: {}\n", page->string()));
+        if (outcomes.front().was_complete)
+            print("nothing is left to measure: these runs are complete\n");
         if (outcomes.front().signal != 0)
             print("Interrupted: the same command with --resume continues these runs.\n");
     }

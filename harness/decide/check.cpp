@@ -78,12 +78,27 @@ private:
         for (std::size_t i = 0; i < c.other_ceilings.size(); ++i)
             ceiling(json::join("other_ceilings", i), c.other_ceilings[i]);
         for (std::size_t i = 0; i < c.replicas.size(); ++i) replica(c, i);
+        if (c.spread && c.spread->rules.value_or(1) < record::current_rules) return older(c);
         record::Case again = c;
         conclude(again, static_cast<int>(c.replicas.size()));
         status(c, again);
         telemetry(c.telemetry, again.telemetry);
         metrics(c, again);
         tables(c, again);
+    }
+
+    /// Readers conclude it again by today's rules, from its replicas: what it says itself is used nowhere.
+    void older(const record::Case& c) {
+        if (c.metrics.empty() || c.metrics.front().name != c.headline) return;
+        std::vector<double> values;
+        for (const auto& replica : c.replicas)
+            if (const auto value = record::headline_of(c, replica)) values.push_back(*value);
+        if (values.empty() || !c.metrics.front().value) return;
+        const auto [least, most] = std::ranges::minmax(values);
+        const double value = *c.metrics.front().value;
+        if (value < least * (1 - same) || value > most * (1 + same))
+            add("metrics[0].value",
+                fmt::format("got {}, the replicas have {} to {}", value, least, most));
     }
 
     void ceiling(const std::string& key, const record::Ceiling& found) {
@@ -188,8 +203,17 @@ private:
             add("metrics", fmt::format("there are {}, the stored values give {}", c.metrics.size(),
                                        again.metrics.size()));
         const std::size_t count = std::min(c.metrics.size(), again.metrics.size());
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t i = 0; i < count; ++i) {
             metric(json::join("metrics", i), c.metrics[i], again.metrics[i]);
+            if (c.spread) percentiles(json::join("metrics", i), c.metrics[i]);
+        }
+    }
+
+    void percentiles(const std::string& key, const record::Metric& found) {
+        const auto p95 = found.p95.value_or(found.median.value_or(0));
+        if (found.median.value_or(p95) > p95 || found.p99.value_or(p95) < p95)
+            add(key, fmt::format("median, p95 and p99: {}, {} and {} are not in this order",
+                                 show(found.median), show(found.p95), show(found.p99)));
     }
 
     void metric(const std::string& key, const record::Metric& found,

@@ -200,6 +200,9 @@ Result<std::vector<std::string>> read_expectations(const std::string& text) {
         std::erase_if(line, [](unsigned char c) { return std::isspace(c) != 0; });
         if (!line.empty()) expectations.push_back(std::move(line));
     }
+    if (expectations.empty())
+        return fail(fmt::format("{} expects nothing; a line is gpu=8 or memory>=1TiB",
+                                json::show_text(text)));
     return expectations;
 }
 

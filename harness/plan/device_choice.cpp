@@ -107,9 +107,16 @@ std::vector<PlannedCase> put_on_devices(std::vector<PlannedCase> cases,
     std::vector<PlannedCase> placed;
     for (auto& planned : cases) {
         const bool on_host = planned.benchmark->place == "host";
-        const bool on_all = planned.benchmark->all_devices ||
+        auto& use = planned.devices_used;
+        if (planned.benchmark->team && use == DeviceUse::at_once) use = DeviceUse::in_turn;
+        const bool on_all = planned.benchmark->all_devices || use == DeviceUse::at_once ||
                             record::text(planned.together, "together") == "devices";
-        const auto one_each = of_kind(chosen.one_each, planned.benchmark->place);
+        auto one_each = of_kind(use == DeviceUse::usual ? chosen.one_each : chosen.together,
+                                planned.benchmark->place);
+        if (use == DeviceUse::alone && !on_host) {
+            if (one_each.size() < 2) continue; // it is measured alone anyway
+            one_each.resize(1);
+        }
         if (on_host || on_all || one_each.empty()) {
             if (!on_host && on_all)
                 planned.devices = of_kind(chosen.together, planned.benchmark->place);

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "machine/topology.hpp"
 #include "plan/hosts.hpp"
@@ -18,6 +19,13 @@
 #include <vector>
 
 namespace assay::plan {
+
+/// The devices of the node that a case is measured on. `usual`: the first of a kind. All others mean every device, unless
+/// the user names some.
+ASSAY_ENUM(DeviceUse, usual, in_turn,
+           at_once, // all of a kind at the same time: cases that use nothing that devices share
+           alone)   // one while the others idle, beside the same case at_once
+inline std::string_view expected_text(DeviceUse /*any*/) { return "in_turn, at_once or alone"; }
 
 /// One case to measure.
 struct PlannedCase {
@@ -35,12 +43,14 @@ struct PlannedCase {
         0; ///< cases measured together whatever the order: peaks with what they bound
     std::optional<record::Spread> spread{};
     record::ReasonCode skip_code = record::ReasonCode::nothing_to_compare;
-    /// What the identity has beside the parameters: together=sockets:2 (see together.hpp), and on the host part=1/2.
+    /// What the identity has beside the parameters: together=sockets:2 (see together.hpp), on the host part=1/2,
+    /// alone=true, stress=true.
     record::NamedList together{};
     bool with_previous = false;            ///< measured at once with the case before it in the plan
     std::optional<machine::Shape> share{}; ///< of the CPUs, where others work at the same time
     std::vector<PlannedCase> loads{};      ///< work at the same time, and are not measured
-    bool is_stress = false;                ///< measured after all others
+    bool is_stress = false; ///< measured after all others, once, all at the same time
+    DeviceUse devices_used = DeviceUse::usual;
 };
 /// Its parameters and what else its identity has.
 record::NamedList parameters_of(const PlannedCase& planned);
@@ -53,6 +63,10 @@ struct Plan {
     std::string suite;         ///< name of the suite, or "custom" for ids on the command line
     record::Protocol protocol; ///< of cases without their own
     int replicas = 3;
+    /// A case that is known after so many replicas gets no more; absent: every case gets all of them.
+    std::optional<int> fewest_replicas{};
+    /// Of the whole run but its stress: after the first replica of every case none begins that would end later. Absent: no end.
+    std::optional<double> most_seconds{};
     Job job;                    ///< the hosts of teams; none: all on this machine
     bool fresh_workers = false; ///< a new process for each case, as interleaving needs
     bool has_stages = false;    ///< stops where going on is pointless: see run/order.hpp
@@ -84,6 +98,10 @@ struct PlanRequest {
                                ///< the devices
 };
 
+/// Of a case. Of one under stress its course is judged, in a single long window.
+inline int replicas_of(const Plan& plan, const PlannedCase& planned) {
+    return planned.is_stress ? 1 : plan.replicas;
+}
 /// Indexes of the cases that are measured at once with this one, itself included.
 std::vector<std::size_t> siblings_of(const Plan& plan, std::size_t index);
 

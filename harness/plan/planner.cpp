@@ -80,27 +80,33 @@ private:
     std::map<Key, std::size_t> numbers_;
 };
 
-std::size_t workers_of(const Plan& plan, bool team) {
-    std::size_t count = 0;
+/// Workers that are started in all replicas.
+int workers_of(const Plan& plan, bool team) {
+    int count = 0;
     const PlannedCase* before = nullptr;
     for (const auto& planned : plan.cases) {
         if (!planned.skip_reason.empty() || planned.with_previous) continue;
         const bool same = !plan.fresh_workers && before != nullptr &&
                           before->benchmark == planned.benchmark &&
                           team_of(*before) == team_of(planned);
-        if (!same && planned.benchmark->team == team) ++count;
+        if (!same && planned.benchmark->team == team) count += replicas_of(plan, planned);
         before = &planned;
     }
     return count;
 }
 
+/// Of all replicas; what is measured at once is one.
+int steps_of(const Plan& plan) {
+    int steps = 0;
+    for (const auto& planned : plan.cases)
+        if (!planned.with_previous) steps += replicas_of(plan, planned);
+    return steps;
+}
+
 /// Time beyond the protocol: starting workers and setting up cases.
 double fixed_seconds(const Plan& plan) {
-    const auto steps = std::ranges::count(plan.cases, false, &PlannedCase::with_previous);
-    const double once = static_cast<double>(workers_of(plan, false)) * worker_start +
-                        static_cast<double>(workers_of(plan, true)) * team_start +
-                        static_cast<double>(steps) * case_setup;
-    return once * plan.replicas;
+    return workers_of(plan, false) * worker_start + workers_of(plan, true) * team_start +
+           steps_of(plan) * case_setup;
 }
 
 double measured_seconds(const PlannedCase& planned) {
@@ -139,6 +145,9 @@ void cut(record::Protocol& p, double seconds) {
     p.warmup_seconds = warmup;
     p.min_seconds = std::min(p.min_seconds, p.budget_seconds);
 }
+
+/// Two may agree by chance.
+constexpr int fewest_replicas = 3;
 
 /// Beside its measuring: set-up, checks, and what a busy machine adds.
 constexpr double most_beside = 20; // seconds
@@ -182,15 +191,14 @@ void order_cases(std::vector<PlannedCase>& cases) {
 }
 
 double expected_seconds(const Plan& plan) {
-    double measured = 0;
-    for (const auto& planned : plan.cases) measured += measured_seconds(planned);
-    return fixed_seconds(plan) + (measured * plan.replicas);
+    double seconds = fixed_seconds(plan);
+    for (const auto& planned : plan.cases)
+        seconds += measured_seconds(planned) * replicas_of(plan, planned);
+    return seconds;
 }
 
 std::vector<double> expected_steps(const Plan& plan) {
-    const auto cases = std::ranges::count(plan.cases, false, &PlannedCase::with_previous);
-    const double steps = static_cast<double>(cases) * plan.replicas;
-    const double fixed = fixed_seconds(plan) / std::max(steps, 1.0);
+    const double fixed = fixed_seconds(plan) / std::max(steps_of(plan), 1);
     std::vector<double> seconds;
     for (const auto& planned : plan.cases)
         seconds.push_back(planned.with_previous ? 0 : fixed + measured_seconds(planned));
@@ -311,10 +319,15 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
         plan.protocol = suite->protocol;
         plan.replicas = suite->replicas;
         plan.patience_seconds = suite->patience_seconds;
+        plan.most_seconds = suite->most_seconds;
         plan.has_stages = suite->has_stages;
         plan.soak_seconds = suite->soak_seconds;
     }
     plan.replicas = request.replicas.value_or(plan.replicas);
+    if (request.replicas)
+        plan.most_seconds.reset(); // exactly these
+    else
+        plan.fewest_replicas = std::min(plan.replicas, fewest_replicas);
     if (request.soak_seconds) plan.soak_seconds = request.soak_seconds;
     plan.job = request.job;
     plan.left_out = selection.notes;
@@ -346,7 +359,7 @@ void expect_spread(Plan& plan, const record::Machine& machine) {
         const auto place = record::noise_place(empty_case(planned), machine);
         planned.spread =
             record::expected_spread(record::noise_level(work, place), planned.protocol.target,
-                                    plan.replicas, std::string{work});
+                                    replicas_of(plan, planned), std::string{work});
     }
 }
 
@@ -361,7 +374,8 @@ void note_targets(Plan& plan) {
             static_cast<std::size_t>(plan.replicas));
         const bool known = planned.benchmark->noise != Noise::unknown;
         const double needed = std::ceil(std::pow(2 * spread.between_replicas / target, 2));
-        if (!known || needed <= plan.replicas || !planned.skip_reason.empty()) continue;
+        if (!known || needed <= plan.replicas || planned.is_stress || !planned.skip_reason.empty())
+            continue;
         kinds.try_emplace(spread.source,
                           fmt::format("{} {} (usually {} with {})", spread.source, needed,
                                       record::human_percent(usual), plan.replicas));
@@ -373,6 +387,19 @@ void note_targets(Plan& plan) {
                                          record::human_percent(plan.protocol.target), words));
 }
 
+/// To those that fit into the time of the suite, which three replicas of every case may exceed: devices add cases.
+void limit_replicas(Plan& plan) {
+    if (!plan.most_seconds) return;
+    const auto steps = expected_steps(plan);
+    double stress = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        if (plan.cases[i].is_stress) stress += steps[i];
+    const double others = plan.expected_seconds - stress;
+    *plan.most_seconds =
+        std::max(*plan.most_seconds - stress, others * *plan.fewest_replicas / plan.replicas);
+    plan.expected_seconds = std::min(others, *plan.most_seconds) + stress;
+}
+
 } // namespace
 
 void finish_plan(Plan& plan, std::optional<double> budget_seconds, const record::Machine& machine) {
@@ -382,7 +409,9 @@ void finish_plan(Plan& plan, std::optional<double> budget_seconds, const record:
     }
     expect_spread(plan, machine);
     if (!plan.soak_seconds) note_targets(plan);
+    if (budget_seconds || plan.soak_seconds || !plan.fewest_replicas) plan.most_seconds.reset();
     plan.expected_seconds = plan.soak_seconds.value_or(expected_seconds(plan));
+    limit_replicas(plan);
     if (budget_seconds) plan.patience_seconds = rest_of(*budget_seconds, plan.expected_seconds);
     plan.digest = digest_of(plan);
 }

@@ -30,6 +30,7 @@ struct Draft {
     std::string missing{};  ///< see PlannedCase
     std::string together{}; ///< see PlanRequest
     bool is_stress = false;
+    DeviceUse devices = DeviceUse::usual;
 };
 
 std::string name_of(const Draft& draft) {
@@ -220,6 +221,7 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
         draft.is_stress = entry.is_stress;
         draft.missing = missing_for(entry, request);
         draft.together = entry.together;
+        draft.devices = entry.devices;
     }
     for (const auto& parameter : entry.parameters) {
         const Wanted wanted{.machine = request.machine,
@@ -339,8 +341,12 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
                             .benchmark = draft.benchmark,
                             .protocol = draft.protocol,
                             .missing = draft.missing,
-                            .is_stress = draft.is_stress};
+                            .is_stress = draft.is_stress,
+                            .devices_used = draft.devices};
         if (!draft.together.empty()) planned.together = {{"together", draft.together}};
+        // Other values than those of the same cases otherwise.
+        if (draft.devices == DeviceUse::alone) planned.together.push_back({"alone", true});
+        if (draft.is_stress) planned.together.push_back({"stress", true});
         planned.parameters.resize(parameters.size());
         std::size_t rest = number;
         for (std::size_t p = parameters.size(); p-- > 0;) {

@@ -88,6 +88,14 @@ void read_together(const json::Object& object, SuiteCase& entry) {
                         "devices, sockets, numa, or a number of parts of the CPUs (2 to 1024)");
 }
 
+void read_devices(const json::Object& object, DeviceUse& use) {
+    if (!object.has("devices")) return;
+    std::string word;
+    object.read("devices", word);
+    if (!from_text(word, use) || use == DeviceUse::usual)
+        object.expected("devices", std::string{expected_text(use)});
+}
+
 /// `entry` comes with the protocol of the suite.
 void read_case(const json::Object& object, SuiteCase& entry) {
     object.read("benchmark", entry.benchmark);
@@ -95,8 +103,10 @@ void read_case(const json::Object& object, SuiteCase& entry) {
     if (object.has("protocol")) read_protocol(object.object("protocol"), entry.protocol);
     read_needs(object, entry);
     read_together(object, entry);
+    read_devices(object, entry.devices);
     object.read_if("stress", entry.is_stress);
-    object.only({"benchmark", "library", "needs", "parameters", "protocol", "stress", "together"});
+    object.only({"benchmark", "devices", "library", "needs", "parameters", "protocol", "stress",
+                 "together"});
 }
 
 /// One, or several that are measured alike.
@@ -173,14 +183,19 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source,
     if (const auto patience = suite.patience_seconds.value_or(0);
         !(patience >= 0 && patience <= day))
         root.expected("patience_seconds", fmt::format("0 to {}", day));
+    if (root.has("most_seconds"))
+        read_positive(root, "most_seconds", suite.most_seconds.emplace(), day);
     root.read_if("stages", suite.has_stages);
     if (root.has("soak_seconds")) {
         read_positive(root, "soak_seconds", suite.soak_seconds.emplace(), 365 * day);
         if (suite.has_stages) root.expected("soak_seconds", "a suite without \"stages\": true");
     }
+    DeviceUse devices = DeviceUse::usual;
+    read_devices(root, devices);
     root.each("cases", [&](const json::Object& item) {
         SuiteCase entry;
         entry.protocol = suite.protocol;
+        entry.devices = devices;
         read_case(item, entry);
         for (auto& library : read_libraries(item)) {
             entry.library = std::move(library);
@@ -191,7 +206,7 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source,
     });
     if (suite.cases.empty()) root.expected("cases", "at least one case");
     root.only({"schema", "name", "description", "protocol", "replicas", "patience_seconds",
-               "soak_seconds", "stages", "cases"});
+               "most_seconds", "soak_seconds", "stages", "devices", "cases"});
     ASSAY_TRY(document.result());
     ASSAY_TRY(check_frozen(suite, frozen));
     return suite;

@@ -9,6 +9,7 @@
 #include "base/names.hpp"
 #include "base/result.hpp"
 #include "json/json.hpp"
+#include "plan/plan.hpp"
 #include "record/protocol.hpp"
 
 #include <filesystem>
@@ -36,6 +37,7 @@ struct SuiteCase {
     std::vector<Need> needs{};
     std::string together;   ///< as in PlanRequest; in the file a number stands for cpus:N
     bool is_stress = false; ///< of the last stage
+    DeviceUse devices = DeviceUse::usual;
 };
 
 struct Suite {
@@ -48,6 +50,7 @@ struct Suite {
     record::Protocol protocol;
     int replicas = 3;
     std::optional<double> patience_seconds; ///< see Plan
+    std::optional<double> most_seconds;     ///< see Plan
     bool has_stages = false;                ///< see Plan
     std::optional<double> soak_seconds;     ///< see Plan
     std::vector<SuiteCase> cases;

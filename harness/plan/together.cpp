@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -81,10 +82,8 @@ Result<std::vector<PlannedCase>> siblings(const PlannedCase& planned, const std:
         auto& sibling = all.emplace_back(planned);
         sibling.with_previous = i > 0;
         // A device is a place of its own; parts of the host are numbered.
-        if (parts_of(kind))
-            sibling.together = {{"together", kind}};
-        else
-            sibling.together = {{"together", fmt::format("{}:{}", kind, shares.size())}};
+        auto& how = sibling.together.front().value;
+        how = parts_of(kind) ? kind : fmt::format("{}:{}", kind, shares.size());
         if (on_host)
             sibling.together.push_back({"part", fmt::format("{}/{}", i + 1, shares.size())});
         else
@@ -134,9 +133,54 @@ machine::Shape shape_for(const PlanRequest& request) {
     return shape;
 }
 
+namespace {
+
+/// One for each device, under the name that it has alone: it uses nothing that they share.
+std::vector<PlannedCase> one_on_each(const PlannedCase& planned, const machine::Shape& shape) {
+    if (planned.devices.size() < 2) return {planned};
+    auto shares = shares_near(planned.devices, shape);
+    std::vector<PlannedCase> all(planned.devices.size(), planned);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].devices = {planned.devices[i]};
+        all[i].with_previous = i > 0;
+        all[i].share = std::move(shares[i]);
+    }
+    return all;
+}
+
+/// What heats the node works at the same time, devices first. Where the host's cores work, too, each device keeps one of
+/// them for its process.
+void heat_at_once(std::vector<PlannedCase>& cases, machine::Shape shape) {
+    const auto heats = [](const PlannedCase& planned) {
+        return planned.is_stress && planned.skip_reason.empty() && !planned.benchmark->team;
+    };
+    const auto all = std::ranges::stable_partition(cases, std::not_fn(heats));
+    const auto on_host = std::ranges::stable_partition(
+        all, [](const PlannedCase& planned) { return !planned.devices.empty(); });
+    std::vector<record::Device> devices;
+    for (auto at = all.begin(); at != on_host.begin(); ++at) devices.push_back(at->devices.front());
+    auto shares = shares_near(devices, shape);
+    for (std::size_t i = 0; i < devices.size() && !on_host.empty(); ++i) {
+        auto& own = shares[i].usable;
+        own.resize(1);
+        if (shape.usable.size() > 1) std::erase(shape.usable, own.front());
+        all.begin()[static_cast<std::ptrdiff_t>(i)].share = std::move(shares[i]);
+    }
+    for (auto& planned : on_host)
+        if (!devices.empty()) planned.share = shape;
+    for (auto at = all.begin(); at != all.end(); ++at) at->with_previous = at != all.begin();
+}
+
+} // namespace
+
 Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& request, bool soaks) {
-    const auto asks = [](const PlannedCase& planned) { return !planned.together.empty(); };
-    if (std::ranges::none_of(cases, asks)) return {};
+    const auto asks = [](const PlannedCase& planned) {
+        return record::find(planned.together, "together") != nullptr;
+    };
+    const auto changes = [&](const PlannedCase& planned) {
+        return asks(planned) || planned.is_stress || planned.devices_used == DeviceUse::at_once;
+    };
+    if (std::ranges::none_of(cases, changes)) return {};
     if (!request.together.empty() && !is_together(request.together))
         return fail(fmt::format("--together {}: expected {}", json::show_text(request.together),
                                 together_words));
@@ -149,7 +193,10 @@ Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& requ
     bool any = false;
     for (auto& planned : cases) {
         if (!asks(planned)) {
-            spread.push_back(std::move(planned));
+            if (planned.devices_used == DeviceUse::at_once && !planned.benchmark->all_devices)
+                std::ranges::move(one_on_each(planned, shape), std::back_inserter(spread));
+            else
+                spread.push_back(std::move(planned));
             continue;
         }
         auto all = siblings(planned, record::text(planned.together, "together"), shape);
@@ -174,6 +221,7 @@ Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& requ
     if (!request.together.empty() && !any && refusal)
         return fail("--together: " + refusal->message);
     cases = std::move(spread);
+    heat_at_once(cases, shape);
     return {};
 }
 

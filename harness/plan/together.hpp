@@ -23,7 +23,7 @@ machine::Shape shape_for(const PlanRequest& request);
 
 /// In place of each case that asks for it, one for each place, one after the other. A case for which there are not two
 /// places is skipped; that is an error if the request asked for all and none is left. A soak loads an only device by
-/// itself, where no other case does so.
+/// itself, where no other case does so. Cases of the stage stress come last and work all at the same time.
 Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& request,
                         bool soaks = false);
 

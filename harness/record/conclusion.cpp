@@ -23,24 +23,6 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Under rules 1, for any case but that of foreign CPU use beside a device.
-bool was_external(DisturbanceCode code) {
-    switch (code) {
-    case DisturbanceCode::foreign_cpu:
-    case DisturbanceCode::steal:
-    case DisturbanceCode::waiting:
-    case DisturbanceCode::too_hot:
-    case DisturbanceCode::device_slowed:
-    case DisturbanceCode::device_shared:
-    case DisturbanceCode::neighbours:
-    case DisturbanceCode::clock_low:
-    case DisturbanceCode::cpus_moved:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /// The share of the window that was lost, as far as a cause says one.
 double severity_of(const Disturbance& by) {
     if (by.code == DisturbanceCode::neighbours) return 1 - number(by.values, "share").value_or(0);
@@ -49,15 +31,9 @@ double severity_of(const Disturbance& by) {
     return number(by.values, "share").value_or(1);
 }
 
-bool has_rules(const Case& c, int rules) {
-    return c.spread && c.spread->rules.value_or(1) >= rules;
-}
-
-/// Came it from outside the node, and can it slow this case? Measuring again may find the machine without it. A clock that a
-/// hot processor lowered is the node's own fault.
+/// Does it come from outside the node, and can it slow this case? A clock that a hot processor lowered is the node's own
+/// fault.
 bool disturbs(const Case& c, const Telemetry& telemetry, DisturbanceCode code) {
-    if (!has_rules(c, 2))
-        return was_external(code) && !(telemetry.device && code == DisturbanceCode::foreign_cpu);
     const auto& all = telemetry.disturbed_by;
     const bool was_hot =
         std::ranges::find(all, DisturbanceCode::too_hot, &Disturbance::code) != all.end();
@@ -78,7 +54,7 @@ const Disturbance* worst_cause(const Case& c, const Telemetry& telemetry) {
 constexpr double lowest_clock = 0.95;
 
 void compare_clocks(Case& c) {
-    if (has_rules(c, 2) && !can_slow(DisturbanceCode::clock_low, influence_of(c))) return;
+    if (!can_slow(DisturbanceCode::clock_low, influence_of(c))) return;
     double best = 0;
     for (const Replica& replica : c.replicas)
         best = std::max(best, replica.telemetry.core_clock_hz.value_or(0));
@@ -128,74 +104,90 @@ int count_measured(const Case& c) {
         c.replicas, [](const Replica& replica) { return is_measured(replica.status); }));
 }
 
-int needed_of(int replicas) { return replicas < 3 ? replicas : (replicas + 1) / 2; }
-
-/// The fastest measured replicas, disturbed or not, that agree within the target, where one of them at least was
-/// undisturbed. What disturbs only slows, so a replica that is as fast as an undisturbed one was not slowed.
-std::vector<const Replica*> agreeing(const Case& c) {
-    if (!has_rules(c, 2)) return {};
-    std::vector<const Replica*> fastest;
+/// All undisturbed ones, if these are enough; otherwise all: what disturbs only slows, so a disturbed replica may well be
+/// on the fastest level.
+std::vector<const Replica*> considered(const Case& c) {
+    const bool all = !c.spread || undisturbed(c) < needed(c);
+    std::vector<const Replica*> found;
     for (const Replica& replica : c.replicas)
-        if (is_measured(replica.status) && cost_of(c, replica) > 0) fastest.push_back(&replica);
-    const auto cost = [&](const Replica* replica) { return cost_of(c, *replica); };
-    std::ranges::stable_sort(fastest, {}, cost);
-    std::vector<stats::Estimate> estimates;
-    for (const Replica* replica : fastest) {
-        const bool is_timed = replica->seconds == cost(replica);
-        const auto end = [&](const std::optional<double>& of) {
-            return is_timed ? of.value_or(unknown) : unknown;
-        };
-        estimates.push_back(
-            {.value = cost(replica), .low = end(replica->low), .high = end(replica->high)});
-    }
-    const auto level = stats::fast_level(
-        estimates, {.deviation = c.spread->between_replicas, .degrees = c.spread->degrees}, false);
-    const auto& all = level.combined;
-    if (all.scope != stats::Scope::between_replicas || std::cmp_less(level.kept, needed(c)) ||
-        (all.high - all.low) / 2 > c.spread->limit * all.value)
-        return {};
-    fastest.resize(level.kept);
-    const bool has_quiet = std::ranges::any_of(
-        fastest, [](const Replica* one) { return one->status != Status::disturbed; });
-    return has_quiet ? fastest : std::vector<const Replica*>{};
+        if (is_measured(replica.status) && (all || replica.status != Status::disturbed))
+            found.push_back(&replica);
+    return found;
 }
+
+bool is_quiet(const Replica* replica) { return replica->status != Status::disturbed; }
 
 } // namespace
 
 int needed(const Case& c) {
     if (!c.spread) return 1;
-    const int wanted = c.spread->replicas;
-    return needed_of(has_rules(c, 2) ? std::min(wanted, count_measured(c)) : wanted);
+    const int replicas = std::min(c.spread->replicas, count_measured(c));
+    return replicas < 3 ? replicas : (replicas + 1) / 2;
 }
 
-bool fastest_agree(const Case& c) { return !agreeing(c).empty(); }
+Basis basis_of(const Case& c) {
+    Basis basis{.considered = considered(c)};
+    basis.kept = basis.considered;
+    if (!c.spread) return basis;
+    const bool is_timed = is_computed(c, c.headline);
+    const auto value_of = [&](const Replica* replica) {
+        return is_timed ? replica->seconds.value_or(unknown)
+                        : headline_of(c, *replica).value_or(unknown);
+    };
+    const auto quiet = std::ranges::count_if(basis.considered, is_quiet);
+    std::vector<bool> trusted; // disturbed ones beside it tell nothing about an undisturbed one
+    std::vector<stats::Estimate> estimates;
+    for (const Replica* replica : basis.considered) {
+        trusted.push_back(is_quiet(replica) && std::cmp_less(quiet, basis.considered.size()));
+        estimates.push_back({.value = value_of(replica),
+                             .low = is_timed ? replica->low.value_or(unknown) : unknown,
+                             .high = is_timed ? replica->high.value_or(unknown) : unknown});
+    }
+    const MetricDefinition* definition = find_metric(c.headline);
+    const bool more = !is_timed && definition != nullptr && definition->higher_is_better;
+    const auto level = stats::fast_level(
+        estimates, {.deviation = c.spread->between_replicas, .degrees = c.spread->degrees}, more,
+        trusted);
+    basis.kept.clear();
+    for (const auto i : level.kept) basis.kept.push_back(basis.considered[i]);
+    std::ranges::sort(basis.kept, {}, &Replica::index);
+    const auto& all = level.combined;
+    basis.agrees = all.scope == stats::Scope::between_replicas &&
+                   (all.high - all.low) / 2 <= c.spread->limit * all.value;
+    basis.quiet = static_cast<int>(std::ranges::count_if(basis.kept, is_quiet));
+    // One of five that is faster is luck; of three it may be what the machine can do.
+    const bool is_behind = more ? level.slow > all.value : level.slow < all.value;
+    basis.is_minority = is_behind ? 4 * basis.quiet < 3 * quiet : 2 * basis.quiet < quiet;
+    return basis;
+}
+
+std::vector<const Replica*> counted(const Case& c) { return basis_of(c).kept; }
+
+bool fastest_agree(const Case& c) {
+    if (!c.spread) return false;
+    const auto basis = basis_of(c);
+    return basis.agrees && basis.quiet > 0 && !basis.is_minority;
+}
+
+Knowledge knowledge_of(const Case& c) {
+    if (!is_measured(c.status)) return Knowledge::none;
+    // More, either way, leaves the order of machines open, whatever was planned.
+    constexpr double widest = 0.3;
+    if (!c.metrics.empty()) {
+        const auto& [value, low, high] =
+            std::tie(c.metrics.front().value, c.metrics.front().low, c.metrics.front().high);
+        if (value && low && high && std::max(*high - *value, *value - *low) > widest * *value)
+            return Knowledge::rough;
+    }
+    if (c.status == Status::ok) return Knowledge::known;
+    return c.status == Status::disturbed && c.spread && basis_of(c).agrees ? Knowledge::at_least
+                                                                           : Knowledge::rough;
+}
 
 std::optional<MeasuredPart> part_of(const Case& c) {
     const int measured = count_measured(c);
     if (!c.spread || !is_measured(c.status) || measured >= c.spread->replicas) return {};
     return MeasuredPart{.measured = measured, .planned = c.spread->replicas};
-}
-
-std::vector<const Replica*> counted(const Case& c) {
-    std::vector<const Replica*> measured;
-    for (const Replica& replica : c.replicas)
-        if (is_measured(replica.status)) measured.push_back(&replica);
-    if (!c.spread) return measured;
-    const auto severity = [&](const Replica* replica) {
-        if (replica->status != Status::disturbed) return 0.0;
-        const auto* cause = worst_cause(c, replica->telemetry);
-        return cause == nullptr ? 1.0 : severity_of(*cause);
-    };
-    if (undisturbed(c) < needed(c))
-        if (auto fastest = agreeing(c); !fastest.empty()) {
-            std::ranges::sort(fastest, {}, &Replica::index);
-            return fastest;
-        }
-    std::ranges::stable_sort(measured, {}, severity);
-    const auto most = static_cast<std::size_t>(std::max(undisturbed(c), needed(c)));
-    if (measured.size() > most) measured.resize(most);
-    std::ranges::sort(measured, {}, &Replica::index);
-    return measured;
 }
 
 Busy busy_of(const Run& run) {
@@ -291,7 +283,7 @@ std::optional<Conclusion> bad_end(const Case& c, int planned) {
                           .reason = detail.empty() ? "the verification failed" : detail};
     }
     // One that was stopped says nothing of those that were measured.
-    const bool may_stop = has_rules(c, 2) && count_measured(c) > 0;
+    const bool may_stop = c.spread && count_measured(c) > 0;
     for (const Status bad : bad_ends)
         if (const Replica* replica = first_with(c, bad);
             replica != nullptr && !(may_stop && bad == Status::interrupted))
@@ -305,10 +297,10 @@ std::optional<Conclusion> bad_end(const Case& c, int planned) {
                       .reason = about(*timeless, planned, "reports no positive time per call")};
 }
 
-/// The least and the most time between the CPUs of the replicas that count.
+/// The least and the most time between the CPUs of all replicas that were considered.
 std::optional<std::pair<double, double>> placements_of(const Case& c) {
     std::optional<std::pair<double, double>> found;
-    for (const Replica* replica : counted(c))
+    for (const Replica* replica : considered(c))
         if (const auto seconds = replica->telemetry.core_latency_seconds)
             found = found ? std::pair{std::min(found->first, *seconds),
                                       std::max(found->second, *seconds)}
@@ -320,7 +312,7 @@ std::optional<std::pair<double, double>> placements_of(const Case& c) {
 std::string replica_values(const Case& c) {
     const MetricDefinition* definition = find_metric(c.headline);
     std::string text;
-    for (const Replica* replica : counted(c)) {
+    for (const Replica* replica : considered(c)) {
         const auto value = headline_of(c, *replica);
         if (!value || definition == nullptr) continue;
         text += (text.empty() ? "" : ", ") + human(*value, definition->unit);
@@ -331,8 +323,9 @@ std::string replica_values(const Case& c) {
 /// Of a case with a Spread, that was measured and has its metrics.
 std::optional<Conclusion> noise_of(const Case& c) {
     const Spread& spread = *c.spread;
+    const auto basis = basis_of(c);
     const int quiet = undisturbed(c);
-    if (quiet < needed(c) && !fastest_agree(c)) {
+    if (quiet < needed(c) && (!basis.agrees || basis.quiet == 0)) {
         const auto worst = std::ranges::find(c.replicas, Status::disturbed, &Replica::status);
         return Conclusion{.status = Status::disturbed,
                           .code = ReasonCode::disturbed,
@@ -344,7 +337,7 @@ std::optional<Conclusion> noise_of(const Case& c) {
     }
     if (c.metrics.empty() || !c.metrics.front().levels) return {};
     const Metric& headline = c.metrics.front();
-    if (headline.levels->slow) {
+    if (headline.levels->slow && (basis.is_minority || !basis.agrees)) {
         const auto fast = human(headline.value.value_or(unknown), headline.unit);
         const auto slow = human(*headline.levels->slow, headline.unit);
         const double share = headline.levels->share.value_or(unknown);
@@ -362,7 +355,7 @@ std::optional<Conclusion> noise_of(const Case& c) {
         }
         return two;
     }
-    const auto replicas = counted(c);
+    const auto& replicas = basis.kept;
     const auto drifts = [](const Replica* replica) {
         return replica->reason_code == ReasonCode::drift;
     };
@@ -398,7 +391,7 @@ Conclusion conclusion_of(const Case& c, int planned) {
         .code = ReasonCode::not_measured,
         .reason = fmt::format("{} of {} replicas were measured", measured, planned),
         .values = {{"measured", std::int64_t{measured}}, {"planned", std::int64_t{planned}}}};
-    if (measured < planned && !has_rules(c, 2)) return partial;
+    if (measured < planned && !c.spread) return partial;
     if (c.spread) {
         Case as_ok = c;
         as_ok.status = Status::ok;

@@ -28,14 +28,16 @@ Spread spread_at(const Case& c, const Machine& machine) {
                            spread.replicas, spread.source);
 }
 
-/// What batch values would say, where they were not read.
+/// What batch values would say, where they were not read. What is stored holds where no replica was left out.
 void describe(Case& c, const std::vector<Metric>& stored) {
     if (std::ranges::any_of(c.replicas, [](const Replica& one) { return !one.values.empty(); }))
         return;
+    const auto basis = basis_of(c);
+    const bool is_whole = std::cmp_equal(basis.kept.size(), undisturbed(c));
     for (Metric& metric : c.metrics) {
         if (metric.count > 0) continue; // what replicas report themselves
         const auto same = std::ranges::find(stored, metric.name, &Metric::name);
-        if (same != stored.end()) {
+        if (same != stored.end() && is_whole) {
             metric.median = same->median;
             metric.min = same->min;
             metric.p95 = same->p95;
@@ -43,7 +45,7 @@ void describe(Case& c, const std::vector<Metric>& stored) {
             continue;
         }
         std::vector<double> values;
-        for (const Replica* replica : counted(c))
+        for (const Replica* replica : basis.kept)
             if (const auto value = metric_of(c, *replica, metric.name)) values.push_back(*value);
         if (values.empty()) continue;
         metric.median = stats::median(values);

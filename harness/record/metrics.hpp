@@ -80,6 +80,7 @@ inline constexpr std::array metric_table{
     MetricDefinition{"slowest_sibling", "1", true, "",
                      "slowest of those measured at once / median"},
     MetricDefinition{"together_to_alone", "1", true, "", "speed together / alone"},
+    MetricDefinition{"late_to_early", "1", true, "", "rate of a hot machine / of a cool one"},
     // For other tools' results, which have extremes but not the values between.
     MetricDefinition{"fastest_time", "s", false, "", "shortest time of a call"},
     MetricDefinition{"slowest_time", "s", false, "", "longest time of a call"},

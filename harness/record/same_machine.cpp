@@ -35,7 +35,6 @@ std::string id_with(std::string_view base, std::string_view fact) {
     return to_hex(hmac_sha256(base, fmt::format("assay.machine/2\n{}", fact))).substr(0, 16);
 }
 
-bool is_strong(std::string_view by) { return by == "cloud_instance" || by == "product_uuid"; }
 bool is_weak(std::string_view by) {
     constexpr std::array<std::string_view, 4> ways = {"machine_id", "hardware", "devices", "node"};
     return std::ranges::find(ways, by) != ways.end();
@@ -289,6 +288,8 @@ private:
 };
 
 } // namespace
+
+bool is_strong(std::string_view by) { return by == "cloud_instance" || by == "product_uuid"; }
 
 std::string part_id(const Device& device) {
     constexpr std::string_view whole = "GPU-";

@@ -20,6 +20,9 @@ namespace assay::record {
 /// redacted record.
 std::string part_id(const Device& device);
 
+/// Is a machine with an id by this fact one machine for certain?
+bool is_strong(std::string_view by);
+
 /// The tag that names the node of a run.
 inline constexpr std::string_view node_tag = "node";
 /// What people call the node: by its tag, else by --node. Empty where no name is given, or it is redacted.

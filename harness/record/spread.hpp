@@ -18,14 +18,14 @@ namespace assay::record {
 struct Levels {
     std::optional<double> mean; ///< geometric mean over all measured replicas, disturbed or not
     std::optional<double>
-        slow; ///< geometric mean over the undisturbed replicas that the value leaves out
-    std::optional<double> share; ///< of the undisturbed replicas that the value is made of
+        slow; ///< geometric mean over the considered replicas that the value leaves out
+    std::optional<double>
+        share; ///< of the considered replicas that the value is made of (see Basis)
     bool operator==(const Levels&) const = default;
 };
 
-/// Decide what disturbs a case, and what a case with fewer replicas than planned is worth. 2: only what can slow the
-/// case disturbs it, and the replicas there are give a value (decisions/timing.md 0456).
-inline constexpr int current_rules = 2;
+/// By which cases are concluded (the schema describes each). Readers conclude cases of older rules again.
+inline constexpr int current_rules = 3;
 
 /// How much the replicas of a case are expected to differ, and what was wanted of it: enough to summarise it again.
 /// Standard deviations are of logarithms. Absent in files from before there was one, and of other tools.

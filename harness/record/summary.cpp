@@ -137,9 +137,9 @@ std::optional<double> by_energy(const Case& c, const Replica& replica,
 
 class Summary {
 public:
-    explicit Summary(const Case& c) : case_{c}, counted_{counted(c)} {
+    explicit Summary(const Case& c) : case_{c}, basis_{basis_of(c)} {
         std::vector<stats::Estimate> estimates;
-        for (const Replica* replica : counted_) {
+        for (const Replica* replica : basis_.kept) {
             if (!has_time(*replica)) continue;
             estimates.push_back({.value = time_of(*replica),
                                  .low = replica->low.value_or(unknown),
@@ -147,8 +147,7 @@ public:
             values_.insert(values_.end(), replica->values.begin(), replica->values.end());
             if (replica->p99) slowest_.push_back(*replica->p99);
         }
-        level_ = level_of(estimates, false);
-        seconds_ = level_.combined;
+        seconds_ = combine(estimates);
     }
 
     std::vector<Metric> metrics() const {
@@ -160,18 +159,8 @@ public:
         for (const MetricDefinition& definition : metric_table)
             if (definition.work.empty()) add(metrics, definition.name);
         if (case_.spread && !metrics.empty() && metrics.front().name == case_.headline)
-            metrics.front().levels = levels(metrics.front());
+            metrics.front().levels = levels();
         return metrics;
-    }
-
-    /// How many of the counted replicas with a value the primary metric is made of.
-    std::pair<std::size_t, std::size_t> kept() const {
-        const MetricDefinition* definition = find_metric(case_.headline);
-        const bool timed = definition != nullptr &&
-                           (definition->name == "time" || amount_of(case_, definition) > 0);
-        if (timed || definition == nullptr) return {level_.kept, counted_.size()};
-        const auto estimates = reports(*definition);
-        return {level_of(estimates, definition->higher_is_better).kept, estimates.size()};
     }
 
 private:
@@ -198,12 +187,13 @@ private:
         metric.high = known(seconds_.high);
         metric.interval_scope = scope_from(seconds_.scope);
         describe(metric, values_);
-        metric.p99 = slowest_call();
+        metric.p99 = slowest_call(metric);
         return metric;
     }
-    /// Over the replicas that have it.
-    std::optional<double> slowest_call() const {
-        return slowest_.empty() ? std::nullopt : known(stats::geometric_mean(slowest_));
+    /// In seconds. Nothing where batches took longer: too few calls were timed alone to see what is slow.
+    std::optional<double> slowest_call(const Metric& batches, double parts = 1) const {
+        const double seconds = slowest_.empty() ? unknown : stats::geometric_mean(slowest_);
+        return seconds / parts >= batches.p95.value_or(0) ? known(seconds) : std::nullopt;
     }
 
     Metric rate(const MetricDefinition& definition) const {
@@ -235,7 +225,7 @@ private:
         times.reserve(values_.size());
         for (const double seconds : values_) times.push_back(seconds / amount);
         describe(metric, times);
-        if (const auto slowest = slowest_call()) metric.p99 = *slowest / amount;
+        if (const auto slowest = slowest_call(metric, amount)) metric.p99 = *slowest / amount;
         return metric;
     }
 
@@ -247,11 +237,10 @@ private:
         std::vector<double> figures;
         for (const auto& estimate : estimates) figures.push_back(estimate.value);
         Metric metric = empty_metric(definition);
-        const stats::Combined combined =
-            definition.name == case_.headline
-                ? level_of(estimates, definition.higher_is_better).combined
-            : definition.may_be_zero ? stats::combine_with_zeros(estimates)
-                                     : stats::combine_replicas(estimates);
+        const stats::Combined combined = definition.name == case_.headline ? combine(estimates)
+                                         : definition.may_be_zero
+                                             ? stats::combine_with_zeros(estimates)
+                                             : stats::combine_replicas(estimates);
         metric.value = known(combined.value);
         metric.low = known(combined.low);
         metric.high = known(combined.high);
@@ -262,7 +251,7 @@ private:
 
     std::vector<stats::Estimate> reports(const MetricDefinition& definition) const {
         std::vector<stats::Estimate> estimates;
-        for (const Replica* replica : counted_) {
+        for (const Replica* replica : basis_.kept) {
             auto figure = reported_by(*replica, definition);
             if (!figure) figure = by_energy(case_, *replica, definition);
             if (figure) estimates.push_back({.value = *figure, .low = unknown, .high = unknown});
@@ -270,43 +259,31 @@ private:
         return estimates;
     }
 
-    stats::FastLevel level_of(std::span<const stats::Estimate> estimates,
-                              bool higher_is_better) const {
-        if (case_.spread)
-            return stats::fast_level(estimates,
-                                     {.deviation = case_.spread->between_replicas,
-                                      .degrees = case_.spread->degrees,
-                                      .is_certain = case_.spread->rules.value_or(1) < 2},
-                                     higher_is_better);
-        return {.combined = stats::combine_replicas(estimates),
-                .kept = estimates.size(),
-                .slow = unknown};
+    stats::Combined combine(std::span<const stats::Estimate> estimates) const {
+        if (!case_.spread) return stats::combine_replicas(estimates);
+        return stats::combine_level(estimates, {.deviation = case_.spread->between_replicas,
+                                                .degrees = case_.spread->degrees});
     }
 
-    Levels levels(const Metric& headline) const {
-        const auto [kept, of] = this->kept();
+    Levels levels() const {
         std::vector<double> all;
         for (const Replica& replica : case_.replicas)
             if (const auto value = headline_of(case_, replica)) all.push_back(*value);
-        std::vector<double> costs; // of the counted ones, best first
-        for (const Replica* replica : counted_)
-            if (const auto value = headline_of(case_, *replica))
-                costs.push_back(headline.higher_is_better ? 1 / *value : *value);
-        std::ranges::sort(costs);
+        std::vector<double> others;
+        for (const Replica* replica : basis_.considered)
+            if (std::ranges::find(basis_.kept, replica) == basis_.kept.end())
+                if (const auto value = headline_of(case_, *replica)) others.push_back(*value);
         Levels levels{.mean = known(stats::geometric_mean(all))};
-        if (of > 0) levels.share = static_cast<double>(kept) / static_cast<double>(of);
-        if (kept < costs.size()) {
-            const double slow = stats::geometric_mean(std::span<const double>{costs}.subspan(kept));
-            levels.slow = known(headline.higher_is_better ? 1 / slow : slow);
-        }
+        levels.share =
+            static_cast<double>(basis_.kept.size()) / static_cast<double>(basis_.considered.size());
+        if (!others.empty()) levels.slow = known(stats::geometric_mean(others));
         return levels;
     }
 
     const Case& case_;
-    std::vector<const Replica*> counted_;
+    Basis basis_;
     std::vector<double> values_;  ///< kept batch values of them, seconds per call
     std::vector<double> slowest_; ///< 99th percentile of single calls, one for each replica
-    stats::FastLevel level_{};
     stats::Combined seconds_{};
 };
 

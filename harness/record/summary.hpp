@@ -20,21 +20,42 @@ namespace assay::record {
 void mark_disturbed(Case& c);
 /// Measured replicas that nothing disturbed.
 int undisturbed(const Case& c);
-/// Fewer undisturbed replicas make a case `disturbed`, unless the fastest agree: half of those wanted or measured,
+/// Fewer undisturbed replicas make a case `disturbed`, unless the fastest agree: half of those planned or measured,
 /// whichever are fewer, rounded up; all of one or two.
 int needed(const Case& c);
-/// Within the target, and one of them was undisturbed: nothing is left to measure again. Never under rules 1.
+
+/// What the value of a case is made of.
+struct Basis {
+    /// All undisturbed replicas; all measured ones, if undisturbed ones are too few.
+    std::vector<const Replica*> considered;
+    /// Those of them on the fastest level (stats::fast_level of the primary metric), in order of their index. Value, percentiles
+    /// and tables are theirs. Without a Spread: all.
+    std::vector<const Replica*> kept{};
+    int quiet = 0;       ///< of the kept ones, undisturbed
+    bool agrees = false; ///< the kept ones, within the target
+    bool is_minority =
+        false; ///< most undisturbed replicas are on another level, or a quarter on a faster one
+};
+Basis basis_of(const Case& c);
+/// Basis::kept.
+std::vector<const Replica*> counted(const Case& c);
+/// Within the target, and one of them was undisturbed: nothing is left to measure again.
 bool fastest_agree(const Case& c);
+
+/// What a value may say: see the README of this room.
+ASSAY_ENUM(Knowledge, none,
+           known,    // the fastest replicas agree, and one was undisturbed: everything
+           at_least, // they agree, and all were disturbed, which only slows: no less than this
+           rough)    // they do not agree: the same, and about so much
+inline std::string_view expected_text(Knowledge /*any*/) { return "how well a value is known"; }
+Knowledge knowledge_of(const Case& c);
+
 /// Of a case with a value whose run ended early.
 struct MeasuredPart {
     int measured = 0; ///< replicas
     int planned = 0;
 };
 std::optional<MeasuredPart> part_of(const Case& c);
-/// The replicas that the value is made of: all undisturbed ones, and if these are too few the fastest ones that agree, or
-/// else the least disturbed ones. All measured ones of a case without a Spread.
-std::vector<const Replica*> counted(const Case& c);
-
 /// What disturbed a run, for its first line.
 struct Busy {
     int cases = 0;          ///< measured

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/active_run.hpp"
 
+#include "base/utc.hpp"
 #include "json/json.hpp"
 #include "launch/placement.hpp"
+#include "machine/cpu.hpp"
 #include "machine/inventory.hpp"
 #include "machine/system.hpp"
+#include "process/control_group.hpp"
+#include "process/listing.hpp"
 #include "process/scratch.hpp"
 #include "process/start.hpp"
 #include "record/convert.hpp"
 #include "record/journal.hpp"
+#include "record/noise.hpp"
 #include "record/summary.hpp"
 #include "run/ceilings.hpp"
 #include "run/together.hpp"
 #include "telemetry/window.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -55,6 +61,13 @@ std::string node_of(const RunOptions& options) {
 }
 
 } // namespace
+
+std::string end_leftovers() {
+    auto ended =
+        process::end_left_groups(process::group_to_use(machine::own_group(machine::Files{})));
+    std::ranges::move(process::end_leftovers(), std::back_inserter(ended));
+    return fmt::format("{}", fmt::join(ended, ", "));
+}
 
 Result<record::Machine> find_machine(const RunOptions& options) {
     auto machine = machine::inspect({.hostname = options.record_hostname,
@@ -118,7 +131,10 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
         dispatcher_.keep_state_in(folder_->state());
     for (const auto& planned : plan().cases) cases_.push_back(empty_case(planned));
     if (plan().soak_seconds) soaking_.emplace(plan(), telemetry::steady_seconds);
+    if (const auto when = seconds_of(folder_->header.started)) not_before(*when);
     for (auto& step : folder_->steps) {
+        for (const auto& replica : step.result.replicas)
+            if (const auto when = seconds_of(replica.started)) not_before(*when);
         dispatcher_.adopt(plan().cases[step.case_index], step.result.settings);
         if (soaking_) soaking_->resume(step.case_index, step.result);
         take(step.case_index, std::move(step.result));
@@ -280,6 +296,12 @@ Result<bool> ActiveRun::measure(std::size_t index, int replica) {
     if (soaking_) soaking_->take(cases, attempts);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         record_variant(attempts[i]);
+        const auto& planned = plan().cases[cases[i]];
+        if (planned.devices_used == plan::DeviceUse::at_once && cases.size() > 1)
+            attempts[i].result.settings.push_back(
+                {"devices_at_once", static_cast<std::int64_t>(cases.size())});
+        if (planned.is_stress && !attempts[i].result.replicas.empty())
+            add_course(attempts[i].replica());
         ASSAY_TRY(keep(cases[i], replica, std::move(attempts[i])));
     }
     return true;
@@ -307,9 +329,11 @@ void ActiveRun::adopt(std::size_t index, const record::NamedList& settings) {
 /// The same case without siblings; null where it is not in the plan. A part of the host is never measured alone.
 const record::Case* ActiveRun::alone(std::size_t index) const {
     const auto& planned = plan().cases[index];
-    if (planned.together.empty() || planned.devices.empty()) return nullptr;
+    const bool is_named = record::find(planned.together, "together") != nullptr;
+    if (planned.devices.empty() || (!is_named && !planned.together.empty())) return nullptr;
     auto wanted = empty_case(planned);
     wanted.parameters = planned.parameters;
+    if (!is_named) wanted.parameters.push_back({"alone", true});
     const auto found = std::ranges::find(cases_, record::identity(wanted), record::identity);
     return found == cases_.end() ? nullptr : &*found;
 }
@@ -323,8 +347,23 @@ record::Case ActiveRun::concluded(std::size_t index) const {
     return c;
 }
 
-Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::ErrorCounter> errors,
-                                      record::Schedule schedule) {
+void ActiveRun::close(std::size_t index) {
+    for (const auto sibling : siblings_of(plan(), index)) {
+        auto& c = cases_[sibling];
+        const auto count = static_cast<int>(c.replicas.size());
+        if (!c.spread || count >= c.spread->replicas) continue;
+        // As if so many had been planned: two replicas cannot be known as well as five.
+        const auto& was = *c.spread;
+        c.spread =
+            record::expected_spread({.between_replicas = was.between_replicas,
+                                     .between_runs = was.between_runs,
+                                     .degrees = was.degrees},
+                                    plan().cases[sibling].protocol.target, count, was.source);
+    }
+}
+
+/// Before bounds are added and names removed.
+record::Run ActiveRun::result_of(record::RunEnd end) const {
     const auto& header = folder_->header;
     record::Run run{.id = header.run,
                     .suite = header.suite,
@@ -335,18 +374,33 @@ Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::Er
                     .build = dispatcher_.build(),
                     .digest = header.digest,
                     .pairing = header.pairing,
-                    .error_counters = std::move(errors),
                     .hosts = dispatcher_.hosts(),
                     .campaign = header.campaign,
                     .note = header.note,
                     .tags = header.tags,
-                    .schedule = schedule,
                     .ended_by = end,
-                    .soak = soaking_ ? std::optional{soaking_->record()} : std::nullopt,
                     .machine = machine_,
                     .cases = {}};
     for (std::size_t index = 0; index < cases_.size(); ++index)
         run.cases.push_back(concluded(index));
+    return run;
+}
+
+Result<fs::path> ActiveRun::write_so_far() const {
+    auto run = result_of(record::RunEnd::completed);
+    assign_ceilings(run, used_modules());
+    redaction_.apply(run);
+    auto file = folder_->path / "so_far.json";
+    ASSAY_TRY(record::write_run(file, run));
+    return file;
+}
+
+Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::ErrorCounter> errors,
+                                      record::Schedule schedule) {
+    auto run = result_of(end);
+    run.error_counters = std::move(errors);
+    run.schedule = std::move(schedule);
+    if (soaking_) run.soak = soaking_->record();
     // What does not apply here has no results that anybody could compare.
     for (std::size_t index = run.soak ? run.cases.size() : 0; index-- > 0;)
         if (run.cases[index].status == record::Status::skipped)
@@ -360,7 +414,7 @@ Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::Er
     if (!probes_.empty()) {
         const auto file = folder_->state() / probes_name;
         auto history = ProbeHistory::read(file);
-        history.add(header.started, std::move(probes_));
+        history.add(folder_->header.started, std::move(probes_));
         // On failure the next run knows less of this machine.
         static_cast<void>(write_atomically(file, history.text()));
     }

@@ -24,6 +24,8 @@
 
 namespace assay::run {
 
+/// Ends what a run left behind that was killed together with its keepers; the names of the processes.
+std::string end_leftovers();
 /// As it is, and as the options say.
 Result<record::Machine> find_machine(const RunOptions& options);
 /// The program that workers run.
@@ -56,6 +58,9 @@ public:
     /// Drops a replica to be measured again: its partner was lost, and pairs must be close in time.
     void drop(std::size_t index, int replica);
 
+    /// No further planned replicas: those that were measured are as many as were wanted.
+    void close(std::size_t index);
+
     /// False when it was stopped.
     Result<bool> measure(std::size_t index, int replica);
     /// A tuning chosen by another run; used if this one has none.
@@ -63,6 +68,8 @@ public:
     void dismiss() { dispatcher_.dismiss(); }
 
     record::Case concluded(std::size_t index) const;
+    /// A result as if the run ended now, in a file beside the journal.
+    Result<std::filesystem::path> write_so_far() const;
     /// Writes run.json.
     Result<record::Run> finish(record::RunEnd end, std::vector<record::ErrorCounter> errors,
                                record::Schedule schedule);
@@ -85,6 +92,7 @@ private:
     void take(std::size_t index, record::Case step);
     Result<void> keep(std::size_t index, int replica, process::message::Result attempt);
     plan::Catalogue used_modules() const;
+    record::Run result_of(record::RunEnd end) const;
 
     const plan::PlannedRun& run_;
     const Redaction& redaction_;

@@ -308,8 +308,13 @@ void Dispatcher::measure(std::vector<Attempt>& attempts) {
             {.session = attempt.session, .request = request_for(attempt, attempts.size() > 1)});
         asked.push_back(&attempt);
     }
+    const auto started =
+        utc_now(); // by our clock: that of a worker may have been set, or is another host's
     auto answers = measure_together(siblings, watch);
-    for (std::size_t i = 0; i < asked.size(); ++i) take(*asked[i], std::move(answers[i]));
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        for (auto& replica : answers[i].result.replicas) replica.started = started;
+        take(*asked[i], std::move(answers[i]));
+    }
 }
 
 void Dispatcher::take(Attempt& attempt, process::message::Result answer) {

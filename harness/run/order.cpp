@@ -29,6 +29,13 @@ bool is_measured(const record::Case& c) {
                c.replicas, [](const auto& replica) { return record::is_measured(replica.status); });
 }
 
+/// Not open where no limit is about it.
+Judged judged(const record::Case& c, const Judgement* judgement) {
+    if (judgement == nullptr) return {};
+    const auto found = judgement->find(record::identity(c));
+    return found == judgement->end() ? Judged{} : found->second;
+}
+
 } // namespace
 
 std::vector<std::size_t> order_of(const plan::Plan& plan, std::optional<std::int64_t> seed,
@@ -53,6 +60,14 @@ std::vector<std::size_t> order_of(const plan::Plan& plan, std::optional<std::int
     return order;
 }
 
+bool is_open(const record::Case& c, int replica) {
+    if (c.spread && replica >= c.spread->replicas) return false;
+    if (c.replicas.empty()) return c.status == record::Status::interrupted;
+    return std::ranges::none_of(c.replicas, [&](const auto& done) {
+        return done.index == replica || !record::is_measured(done.status);
+    });
+}
+
 int undisturbed_on_all(const std::vector<const record::Case*>& sides) {
     int count = 0;
     for (const auto& replica : sides.front()->replicas)
@@ -62,14 +77,35 @@ int undisturbed_on_all(const std::vector<const record::Case*>& sides) {
     return count;
 }
 
-bool wants_another(const std::vector<const record::Case*>& sides, int again) {
+bool wants_another(const std::vector<const record::Case*>& sides, int again,
+                   const Judgement* judgement) {
     if (!std::ranges::all_of(sides, [](const auto* side) { return is_measured(*side); }))
         return false;
+    const auto of_judge = [&](const auto* side) { return judged(*side, judgement); };
+    if (judgement != nullptr && std::ranges::none_of(sides, &Judged::is_open, of_judge))
+        return false;
+    if (std::ranges::any_of(sides, [&](const auto* side) {
+            return std::cmp_less(side->replicas.size(), of_judge(side).replicas);
+        }))
+        return true;
+    // Stress takes as long as everything else.
+    if (record::find(sides.front()->parameters, "stress") != nullptr) return false;
     const int wanted = sides.front()->spread->replicas;
     const int quiet = undisturbed_on_all(sides);
     if (std::ranges::all_of(sides, [](const auto* side) { return record::fastest_agree(*side); }))
         return false;
     return quiet < wanted && (quiet > 0 || again < most_in_vain);
+}
+
+bool is_enough(const std::vector<const record::Case*>& sides, std::optional<int> fewest,
+               const Judgement* judgement) {
+    return std::ranges::all_of(sides, [&](const auto* side) {
+        if (!is_measured(*side)) return false;
+        const auto count = static_cast<int>(side->replicas.size());
+        if (judgement != nullptr) return count >= 2 && !judged(*side, judgement).is_open;
+        return fewest && count >= *fewest && record::undisturbed(*side) == count &&
+               record::fastest_agree(*side);
+    });
 }
 
 int next_index(const std::vector<const record::Case*>& sides) {
@@ -116,7 +152,7 @@ std::vector<Rounds> rounds_of(const plan::Plan& plan) {
     std::vector<Rounds> all{{.stage = StageName::validation, .last = 1},
                             {.stage = StageName::performance, .first = 1, .last = plan.replicas}};
     if (std::ranges::any_of(plan.cases, &plan::PlannedCase::is_stress))
-        all.push_back({.stage = StageName::stress, .last = plan.replicas, .of_stress = true});
+        all.push_back({.stage = StageName::stress, .last = 1, .of_stress = true});
     return all;
 }
 

@@ -9,16 +9,30 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace assay::run {
 
+/// What the judge says of a case that limits are about.
+struct Judged {
+    bool is_open = false; ///< a check of it is not decided
+    int replicas = 0;     ///< with which the open checks may be; 0: more of them would not help
+};
+/// By record::identity. No limit is about a case that is not in it.
+using Judgement = std::map<std::string, Judged, std::less<>>;
+
 /// Indexes of the plan's cases for one replica, of siblings the first. With a seed the blocks are shuffled, otherwise for each replica, so that
 /// no case always follows the same one; inside a block the order is the plan's. The same on every machine.
 std::vector<std::size_t> order_of(const plan::Plan& plan, std::optional<std::int64_t> seed,
                                   int replica);
+
+/// Must this case still be measured for `replica` (from 0)? Not if it was, if fewer are wanted, or if an earlier
+/// replica decided the case: skipped, incorrect, failed.
+bool is_open(const record::Case& c, int replica);
 
 /// Of the sides of one case, which take turns (one side in a run that is not interleaved): how many replicas were
 /// measured on all of them and disturbed on none.
@@ -26,7 +40,13 @@ int undisturbed_on_all(const std::vector<const record::Case*>& sides);
 
 /// Is another replica worth its time? Not if enough are undisturbed, the fastest agree within the target, a side ended badly, or none is undisturbed after
 /// two more: what disturbs this case does not go away. `again`: how many more there were since the run was (re)started.
-bool wants_another(const std::vector<const record::Case*>& sides, int again = 0);
+/// `judgement`: only while a check is open, and then also where more replicas may decide it.
+bool wants_another(const std::vector<const record::Case*>& sides, int again = 0,
+                   const Judgement* judgement = nullptr);
+/// Does the case need no more of its planned replicas? With a judgement: its checks are decided, or it has two replicas and no
+/// limit is about it. Otherwise: at least `fewest` replicas, none of them disturbed, agree within the target.
+bool is_enough(const std::vector<const record::Case*>& sides, std::optional<int> fewest,
+               const Judgement* judgement = nullptr);
 /// The index of that replica.
 int next_index(const std::vector<const record::Case*>& sides);
 

@@ -22,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using record::Status;
-
 constexpr const char* journal_name = "journal.ndjson";
 constexpr const char* nobody = "unknown/unknown"; ///< provider and instance
 constexpr record::ReadOptions as_stored{.values = false, .details = false, .as_stored = true};
@@ -83,9 +82,9 @@ std::vector<record::Case> cases_of(const plan::Plan& plan,
     return cases;
 }
 
-/// `patient`: cases that stayed disturbed are measured again.
+/// `patient`: cases that stayed disturbed are measured again. `result`: if it is whole, cases may be decided with fewer.
 bool is_unfinished(const plan::Plan& plan, const std::vector<record::JournalStep>& steps,
-                   bool patient) {
+                   bool patient, const record::Run& result) {
     if (plan.soak_seconds) {
         double seconds = 0;
         for (const auto& step : steps)
@@ -94,13 +93,20 @@ bool is_unfinished(const plan::Plan& plan, const std::vector<record::JournalStep
                     seconds = std::max(seconds, soak->begun_seconds + soak->seconds);
         return seconds < *plan.soak_seconds;
     }
-    return std::ranges::any_of(cases_of(plan, steps), [&](const auto& c) {
-        for (int replica = 0; replica < plan.replicas; ++replica)
+    const bool is_whole = result.status == "done" && result.cases.size() == plan.cases.size();
+    for (std::size_t i = 0; auto& c : cases_of(plan, steps)) {
+        const auto& wanted = is_whole ? result.cases[i].spread : c.spread;
+        const bool is_decided = c.spread && wanted && wanted->replicas < c.spread->replicas;
+        const int last = is_decided ? wanted->replicas : plan.replicas;
+        for (int replica = 0; replica < last; ++replica)
             if (is_open(c, replica)) return true;
-        return patient && !c.replicas.empty() && c.spread &&
-               std::ranges::all_of(c.replicas, record::is_measured, &record::Replica::status) &&
-               record::undisturbed(c) < record::needed(c) && !record::fastest_agree(c);
-    });
+        if (patient && !is_decided && !c.replicas.empty() && c.spread &&
+            std::ranges::all_of(c.replicas, record::is_measured, &record::Replica::status) &&
+            record::undisturbed(c) < record::needed(c) && !record::fastest_agree(c))
+            return true;
+        ++i;
+    }
+    return false;
 }
 
 /// Forgets the replicas of cases that ended unstable.
@@ -218,9 +224,8 @@ std::size_t count_done(const std::vector<record::Case>& cases) {
 /// Every case is finished and in the result. That of an earlier attempt has fewer, where the last one was killed before it
 /// wrote its own: going on then writes it.
 bool is_finished(const Found& found, const plan::Plan& plan, bool patient) {
-    if (is_unfinished(plan, found.content.steps, patient)) return false;
     const auto run = record::read_run(found.path / "run.json", as_stored);
-    if (!run) return false;
+    if (!run || is_unfinished(plan, found.content.steps, patient, *run)) return false;
     if (plan.soak_seconds) return run->status == "done"; // its result keeps fewer visits
     return count_done(run->cases) >= count_done(cases_of(plan, found.content.steps));
 }
@@ -290,18 +295,21 @@ public:
         : folders_{std::move(folders)}, wanted_{wanted}, headers_{std::move(headers)},
           machine_{machine}, shown_{shown}, options_{options} {}
 
-    /// The newest group that can be continued; empty if there is none.
+    /// The newest group that can be continued; else the newest of all, if it is complete; empty if there is neither.
     std::vector<RunFolder> resume() {
         const auto runs = earlier_runs(folders_);
         std::set<std::string> seen;
+        std::vector<RunFolder> complete;
         for (const auto& path : runs) {
             const auto found = find(path);
             if (!found || !index_of(*found->content.header)) continue;
             const auto& group = group_of(*found->content.header);
             if (!seen.insert(group).second) continue;
-            if (auto folders = resume_group(group, runs); !folders.empty()) return folders;
+            auto folders = resume_group(group, runs);
+            if (!folders.empty() && !folders.front().is_complete) return folders;
+            if (seen.size() == 1) complete = std::move(folders);
         }
-        return {};
+        return complete;
     }
 
     /// Why the newest run that is unfinished is not continued; one of this suite if there is any. "" where all are
@@ -346,7 +354,7 @@ private:
         return alike == headers_.end() ? headers_.front() : *alike;
     }
 
-    /// Not if a run of the group is not among ours, if all are finished, or if one is in use.
+    /// Not if a run of the group is not among ours, or if one is in use.
     std::vector<RunFolder> resume_group(const std::string& group,
                                         const std::vector<fs::path>& runs) {
         std::vector<std::optional<Found>> members(wanted_.size());
@@ -366,7 +374,6 @@ private:
         for (std::size_t i = 0; i < members.size(); ++i)
             finished = finished && members[i] &&
                        is_finished(*members[i], wanted_[i].plan, is_patient(wanted_[i].plan));
-        if (finished) return {};
         std::vector<RunFolder> folders;
         for (std::size_t i = 0; i < members.size(); ++i) {
             auto header = headers_[i];
@@ -379,6 +386,7 @@ private:
                 return {};
             }
             folders.push_back(std::move(*folder));
+            folders.back().is_complete = finished;
         }
         return folders;
     }
@@ -428,13 +436,6 @@ std::vector<fs::path> earlier_runs(const RunOptions& options, const record::Mach
     return earlier_runs(machine_folders(options, machine));
 }
 
-bool is_open(const record::Case& c, int replica) {
-    if (c.replicas.empty()) return c.status == Status::interrupted;
-    return std::ranges::none_of(c.replicas, [&](const auto& done) {
-        return done.index == replica || !is_measured(done.status);
-    });
-}
-
 fs::path RunFolder::state() const { return fs::absolute(path).parent_path() / "state"; }
 
 fs::path RunFolder::log_of(std::size_t index, const plan::PlannedCase& planned) const {
@@ -474,11 +475,14 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<plan::PlannedR
     if (options.resume) {
         Search search{std::move(of_machine), wanted, headers, machine, shown, options};
         if (folders = search.resume(); !folders.empty()) {
-            ASSAY_TRY(same_occasion(folders.front(), options));
-            return folders;
+            const auto same = same_occasion(folders.front(), options);
+            if (same) return folders;
+            if (!folders.front().is_complete) return tl::unexpected{same.error()};
+            folders.clear(); // another occasion is another run
         }
-        auto obstacle = search.obstacle(options.out / path_word(options.campaign));
-        if (!obstacle.empty()) note = std::move(obstacle);
+        auto why = search.obstacle(options.out / path_word(options.campaign));
+        if (!why.empty() || note.empty())
+            note = why.empty() ? "there is no run of this plan to continue; a new run starts" : why;
     }
     for (auto& header : headers) {
         ASSAY_TRY(auto created, create(folder, std::move(header), shown));

@@ -13,8 +13,10 @@
 #include "plan/interleaving.hpp"
 #include "record/journal.hpp"
 #include "record/model.hpp"
+#include "run/order.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +57,9 @@ struct RunOptions {
     std::filesystem::path program; ///< answers `program worker`; empty: this program
     std::filesystem::path root =
         "/"; ///< of the kernel's files that tell whether the machine is quiet
+    /// Judges a file with what was measured so far; nothing where that fails. Cases that it has decided are not measured
+    /// any more. Empty: nobody judges.
+    std::function<std::optional<Judgement>(const std::filesystem::path& so_far)> judge{};
 };
 
 struct RunFolder {
@@ -64,6 +69,7 @@ struct RunFolder {
     /// Cases that earlier attempts finished; without those that failed or were interrupted.
     std::vector<record::JournalStep> steps;
     bool resumed = false;
+    bool is_complete = false; ///< resumed, and nothing is left to measure
     /// Where continuing was asked for: why an unfinished run was not continued, or which lines of its journal are lost.
     /// Otherwise: which parts of the machine are others.
     std::string note;
@@ -79,8 +85,8 @@ std::vector<std::filesystem::path> earlier_runs(const RunOptions& options,
 
 /// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
 /// the newest unfinished ones that took turns with the same variants, which keep their campaign, note and tags: it is an
-/// error if options give others; otherwise, or when there is none,
-/// new ones, with a note where there is an unfinished run that cannot be continued. In the order of `wanted`, which is one run, or several with pairings; they get their id here. `shown`: the machine as a journal may tell it.
+/// error if options give others. If the newest ones are complete and there is none to continue, these; otherwise new ones,
+/// with a note why. In the order of `wanted`, which is one run, or several with pairings; they get their id here. `shown`: the machine as a journal may tell it.
 Result<std::vector<RunFolder>> open_run_folders(const std::vector<plan::PlannedRun>& wanted,
                                                 const RunOptions& options,
                                                 const record::Machine& machine,
@@ -88,9 +94,5 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<plan::PlannedR
 
 /// One level of the path: letters, digits, `.`, `_` and `-`; "unknown" for an empty text.
 std::string path_word(std::string_view text);
-
-/// Must this case still be measured for `replica` (from 0)? Not if it was, and not if an earlier
-/// replica decided the case: skipped, incorrect, failed.
-bool is_open(const record::Case& c, int replica);
 
 } // namespace assay::run

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/runner.hpp"
 
-#include "machine/cpu.hpp"
 #include "machine/inventory.hpp"
 #include "plan/planner.hpp"
-#include "process/control_group.hpp"
-#include "process/listing.hpp"
 #include "process/preemption.hpp"
 #include "process/start.hpp"
+#include "record/reader.hpp"
+#include "record/summary.hpp"
 #include "run/active_run.hpp"
+#include "run/decided.hpp"
 #include "run/neighbours.hpp"
 #include "run/order.hpp"
 #include "run/redaction.hpp"
@@ -47,14 +47,13 @@ public:
           replicas_{wanted_[0].plan.replicas}, options_{options}, observer_{observer},
           redaction_{find_secrets(wanted, options)}, signals_{options.limit_seconds},
           start_{telemetry::steady_seconds()}, forecast_{steps_of(wanted_), replicas_},
-          told_(cases_, false) {}
+          told_(cases_, false), decided_{options_} {}
 
     Result<std::vector<Outcome>> run();
 
 private:
     launch::Watch watch();
     record::RunEnd why_ended() const;
-    void clean_up();
     Result<void> open();
     Result<void> open_runs(const record::Machine& machine);
     void drop_half_pairs();
@@ -63,12 +62,15 @@ private:
     Result<void> measure_rounds(const Rounds& rounds);
     record::StageEnd end_of_stage(const Rounds& rounds) const;
     void stop(record::StageEnd end);
-    bool fits(std::size_t step) const;
+    bool fits(std::size_t step);
+    void close(std::size_t index);
+    void close_enough();
     Result<void> measure_again();
     Result<void> measure_one(ActiveRun& active);
     void wait_before_start();
     QuietOptions quiet();
     std::vector<const record::Case*> sides(std::size_t index) const;
+    std::vector<const record::Case*> all_cases(const Rounds* of = nullptr) const;
     void tell_finished(std::size_t index);
     void tell(const std::string& phase);
     Result<std::vector<Outcome>> finish();
@@ -98,6 +100,8 @@ private:
     std::optional<record::RunEnd> stopped_; ///< by a stage
     std::size_t measured_ = 0;              ///< planned replicas, since the run was (re)started
     std::vector<bool> told_;                ///< cases whose end the observer knows
+    Decided decided_;
+    int ended_early_ = 0; ///< cases
 };
 
 launch::Watch Runner::watch() {
@@ -114,10 +118,10 @@ Result<std::vector<Outcome>> Runner::run() {
         preemption_ = std::move(*watch);
     }
     ASSAY_TRY(open());
+    if (runs_.front().folder().is_complete) return finish();
     for (auto& active : runs_) active.ask_modules([this] { return signals_.caught() != 0; });
     wait_before_start();
-    auto measured = wanted_.front().plan.soak_seconds ? soak() : measure_stages();
-    if (measured && !stopped_ && !wanted_.front().plan.soak_seconds) measured = measure_again();
+    const auto measured = wanted_.front().plan.soak_seconds ? soak() : measure_stages();
     for (auto& active : runs_) active.dismiss();
     if (!measured) return tl::unexpected{measured.error()};
     return finish();
@@ -125,22 +129,13 @@ Result<std::vector<Outcome>> Runner::run() {
 
 // --- opening --------------------------------------------------------------------------------------
 
-/// A run that was killed together with its keepers could end nothing.
-void Runner::clean_up() {
-    auto ended =
-        process::end_left_groups(process::group_to_use(machine::own_group(machine::Files{})));
-    std::ranges::move(process::end_leftovers(), std::back_inserter(ended));
-    std::string names;
-    for (const auto& name : ended) names += (names.empty() ? "" : ", ") + name;
-    if (!names.empty())
-        observer_.note("ended what an earlier run that was killed had left behind: " + names);
-}
-
 Result<void> Runner::open() {
-    clean_up();
+    if (const auto ended = end_leftovers(); !ended.empty())
+        observer_.note("ended what an earlier run that was killed had left behind: " + ended);
     ASSAY_TRY(machine_, find_machine(options_));
     ASSAY_TRY(open_runs(machine_));
     errors_.emplace(machine_);
+    if (runs_.front().folder().is_complete) return {};
     drop_half_pairs();
     for (std::size_t index = 0; index < cases_; ++index)
         told_[index] = !wants_another(sides(index)) &&
@@ -232,10 +227,7 @@ Result<void> Runner::soak() {
             out_of_time_ |= signals_.caught() == SIGALRM;
             if (signals_.caught() != 0 || soaking.is_over()) return {};
             if (!active.is_open(index, replica_)) continue;
-            if (!fits(index)) {
-                out_of_time_ = true;
-                continue;
-            }
+            if (!fits(index)) continue;
             present_ = index;
             any = true;
             if (replica_ >= plan.replicas) forecast_.again(index);
@@ -259,6 +251,11 @@ Result<void> Runner::measure_stages() {
         schedule_.gates = record::Gates{.expected = options_.expected,
                                         .time_limit_seconds = options_.limit_seconds,
                                         .stages = {}};
+    double patience = 0;
+    for (const auto& run : wanted_)
+        patience += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
+    schedule_.patience_seconds = options_.patience_seconds.value_or(patience);
+    close_enough(); // of a run that goes on
     if (!plan.has_stages) return measure_rounds(all.front());
     auto& stages = schedule_.gates->stages;
     stages.push_back({.name = record::StageName::sanity,
@@ -280,11 +277,7 @@ Result<void> Runner::measure_stages() {
 
 record::StageEnd Runner::end_of_stage(const Rounds& rounds) const {
     if (signals_.caught() != 0 && !out_of_time_) return record::StageEnd::interrupted;
-    std::vector<const record::Case*> cases;
-    for (std::size_t index = 0; index < cases_; ++index)
-        if (rounds.has(wanted_.front().plan.cases[index]))
-            std::ranges::copy(sides(index), std::back_inserter(cases));
-    const auto end = end_of(cases);
+    const auto end = end_of(all_cases(&rounds));
     return end == record::StageEnd::done && out_of_time_ ? record::StageEnd::out_of_time : end;
 }
 
@@ -292,19 +285,38 @@ record::StageEnd Runner::end_of_stage(const Rounds& rounds) const {
 void Runner::stop(record::StageEnd end) {
     stopped_ = end == record::StageEnd::part_missing ? record::RunEnd::part_missing
                                                      : record::RunEnd::wrong_result;
-    std::vector<const record::Case*> cases;
-    for (std::size_t index = 0; index < cases_; ++index)
-        std::ranges::copy(sides(index), std::back_inserter(cases));
-    if (const auto why = why_stopped(end, cases, machine_, options_.expected); !why.empty())
+    if (const auto why = why_stopped(end, all_cases(), machine_, options_.expected); !why.empty())
         observer_.note(why + " (--keep-going measures everything)");
-    for (std::size_t index = 0; index < cases_; ++index) tell_finished(index);
 }
 
-/// Into the time limit, by what this case took before.
-bool Runner::fits(std::size_t step) const {
-    return !options_.limit_seconds ||
-           telemetry::steady_seconds() - start_ + forecast_.seconds_of(step) <=
-               *options_.limit_seconds;
+/// Into the time limit, by what this case took before; into the plan's own, too, if it is not the first of its case.
+bool Runner::fits(std::size_t step) {
+    const double end = telemetry::steady_seconds() - start_ + forecast_.seconds_of(step);
+    if (end > options_.limit_seconds.value_or(end)) {
+        out_of_time_ = true;
+        return false;
+    }
+    return replica_ == 0 || end <= wanted_.front().plan.most_seconds.value_or(end);
+}
+
+void Runner::close(std::size_t index) {
+    bool was_open = false;
+    for (int later = 0; later < replicas_; ++later) {
+        if (!runs_.front().is_open(index, later)) continue;
+        forecast_.skip(index);
+        was_open = true;
+    }
+    runs_.front().close(index);
+    if (was_open) ++ended_early_;
+    tell_finished(index);
+}
+
+/// Cases that need no more of their planned replicas. Variants are compared pair by pair, and get all pairs.
+void Runner::close_enough() {
+    if (runs_.size() > 1) return;
+    const auto* const judged = decided_.by_now(runs_.front());
+    for (const auto index : order_of(wanted_.front().plan, {}, 0))
+        if (is_enough(sides(index), wanted_.front().plan.fewest_replicas, judged)) close(index);
 }
 
 /// Replicas are the outer loop, cases the inner one: the replicas of a case are spread over the run, so that
@@ -325,35 +337,34 @@ Result<void> Runner::measure_rounds(const Rounds& rounds) {
                     return {};
                 }
                 if (!runs_[turn].is_open(present_, replica_)) continue;
-                if (!fits(step_of(turn_, present_))) {
-                    out_of_time_ = true;
-                    continue;
-                }
+                if (!fits(step_of(turn_, present_))) continue;
                 ASSAY_TRY(measure_one(runs_[turn]));
                 ++measured_;
             }
-            if (!wants_another(sides(index))) tell_finished(index);
+            if (!options_.judge && !wants_another(sides(index))) tell_finished(index);
         }
+        close_enough();
     }
-    return {};
+    return rounds.stage == record::StageName::performance ? measure_again() : Result<void>{};
 }
 
 /// Disturbed replicas once more, in rounds over the cases that need some, each begun in a quiet moment.
 Result<void> Runner::measure_again() {
-    std::vector<const record::Case*> all;
+    // The time was over, and they agree nevertheless.
     for (std::size_t index = 0; index < cases_; ++index)
-        for (const auto& active : runs_) all.push_back(&active.at(index));
-    double planned = 0;
-    for (const auto& run : wanted_)
-        planned += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
-    schedule_.patience_seconds = options_.patience_seconds.value_or(planned);
-    schedule_.always_busy = measured_ > 0 && is_always_busy(all);
+        if (wanted_.front().plan.most_seconds && !runs_.front().is_complete(index) &&
+            std::ranges::all_of(sides(index),
+                                [](const auto* side) { return record::fastest_agree(*side); }))
+            close(index);
+    schedule_.always_busy = measured_ > 0 && is_always_busy(all_cases());
     // Longer than a burst of load lasts; a load that stays is not worth the whole patience.
     constexpr double longest_wait = 20;
     const double started = telemetry::steady_seconds();
     const auto left = [&] {
         const double now = telemetry::steady_seconds();
-        const double patience = schedule_.patience_seconds - (now - started);
+        double patience = schedule_.patience_seconds - (now - started);
+        if (const auto most = wanted_.front().plan.most_seconds; most && !options_.patience_seconds)
+            patience = std::min(patience, *most - (now - start_));
         return options_.limit_seconds ? std::min(patience, *options_.limit_seconds - (now - start_))
                                       : patience;
     };
@@ -364,7 +375,9 @@ Result<void> Runner::measure_again() {
         for (auto& active : runs_) active.dismiss();
         go_on = false;
         for (const auto index : order_of(wanted_.front().plan, schedule_.seed, replicas_ + round)) {
-            if (signals_.caught() != 0 || !wants_another(sides(index), again[index])) continue;
+            if (signals_.caught() != 0 ||
+                !wants_another(sides(index), again[index], decided_.last()))
+                continue;
             tried = true;
             go_on = left() > 0 && wait_for_quiet(quiet(), std::min(left(), longest_wait));
             if (!go_on) break;
@@ -378,9 +391,9 @@ Result<void> Runner::measure_again() {
                 ASSAY_TRY(measure_one(runs_[turn]));
             }
         }
+        close_enough();
     }
     if (tried) schedule_.spent_seconds = telemetry::steady_seconds() - started;
-    for (std::size_t index = 0; index < cases_; ++index) tell_finished(index);
     return {};
 }
 
@@ -389,6 +402,15 @@ std::vector<const record::Case*> Runner::sides(std::size_t index) const {
     for (const auto sibling : siblings_of(wanted_.front().plan, index))
         for (const auto& active : runs_) sides.push_back(&active.at(sibling));
     return sides;
+}
+
+/// Or those of a stage.
+std::vector<const record::Case*> Runner::all_cases(const Rounds* of) const {
+    std::vector<const record::Case*> all;
+    for (std::size_t index = 0; index < cases_; ++index)
+        if (of == nullptr || of->has(wanted_.front().plan.cases[index]))
+            for (const auto& active : runs_) all.push_back(&active.at(index));
+    return all;
 }
 
 void Runner::tell_finished(std::size_t index) {
@@ -424,6 +446,10 @@ void Runner::tell(const std::string& phase) {
     auto estimate = forecast_.now();
     if (const auto* soaking = runs_.empty() ? nullptr : runs_[turn_].soaking())
         estimate.remaining_seconds = std::max(soaking->left(), 0.0);
+    else if (wanted_.front().plan.most_seconds)
+        estimate.remaining_seconds =
+            std::clamp(wanted_.front().plan.expected_seconds - estimate.elapsed_seconds, 0.0,
+                       std::max(estimate.remaining_seconds, 0.0));
     observer_.progress({.case_index = present_,
                         .replica = replica_ + 1,
                         .variant = wanted_[turn_].variant.label,
@@ -444,12 +470,19 @@ Result<std::vector<Outcome>> Runner::finish() {
     const auto end = why_ended();
     const int signal = signals_.caught();
     const auto errors = errors_->counters();
+    if (!wanted_.front().plan.soak_seconds)
+        for (std::size_t index = 0; index < cases_; ++index) tell_finished(index);
     for (auto& active : runs_) {
-        ASSAY_TRY(auto run, active.finish(end, errors, schedule_));
+        const auto file = active.folder().path / "run.json";
+        const bool was_complete = active.folder().is_complete;
+        ASSAY_TRY(auto run,
+                  was_complete ? record::read_run(file) : active.finish(end, errors, schedule_));
         outcomes.push_back({.run = std::move(run),
-                            .file = active.folder().path / "run.json",
+                            .file = file,
                             .signal = signal == SIGALRM ? 0 : signal,
-                            .out_of_time = out_of_time_});
+                            .out_of_time = out_of_time_,
+                            .was_complete = was_complete,
+                            .ended_early = ended_early_});
     }
     return outcomes;
 }

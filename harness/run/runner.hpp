@@ -42,6 +42,8 @@ struct Outcome {
     std::filesystem::path file; ///< the run.json written
     int signal = 0;             ///< that stopped it; 0: none, Signals::preempted: a notice
     bool out_of_time = false;   ///< something was not measured because of the limit
+    bool was_complete = false;  ///< nothing was left to measure
+    int ended_early = 0;        ///< cases that were decided, or agreed, before all planned replicas
 };
 
 /// Fails when nothing could be measured at all (folder not writable, ...). A failure of a benchmark

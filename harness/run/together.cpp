@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -78,6 +79,9 @@ void judge_load(const process::message::Result& load,
 }
 
 void compare_siblings(std::vector<process::message::Result>& results) {
+    // Those without the name use nothing that they share: limits compare them.
+    if (results.empty() || record::find(results.front().result.parameters, "together") == nullptr)
+        return;
     std::vector<double> speeds;
     for (auto& result : results)
         if (was_measured(result))
@@ -104,6 +108,21 @@ void compare_with_alone(record::Case& together, const record::Case& alone) {
         if (beside && by_itself)
             replica.extra.push_back({"together_to_alone", *beside / *by_itself});
     }
+}
+
+void add_course(record::Replica& replica) {
+    constexpr std::size_t fewest = 10;
+    const auto& values = replica.values;
+    if (!record::is_measured(replica.status) || values.size() < fewest) return;
+    const auto mean = [](auto first, auto last) {
+        return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
+    };
+    const auto part = [&](std::size_t share) {
+        return static_cast<std::ptrdiff_t>(values.size() / share);
+    };
+    // The first tenth, because heat shows within seconds.
+    replica.extra.push_back({"late_to_early", mean(values.begin(), values.begin() + part(10)) /
+                                                  mean(values.end() - part(4), values.end())});
 }
 
 // --- siblings ------------------------------------------------------------------------------------

@@ -19,27 +19,29 @@ namespace assay::stats {
 struct ReplicaPrior {
     double deviation;
     double degrees;
-    /// The cut trusts the deviation as if it were known, as in files of rules 1 (record/spread.hpp).
-    bool is_certain = false;
 };
 
 struct FastLevel {
-    Combined combined;    ///< of the kept replicas
-    std::size_t kept = 0; ///< the fastest ones
-    double slow;          ///< geometric mean of the others; NaN without any
+    std::vector<std::size_t> kept; ///< numbers of the replicas on it, the fastest first
+    Combined combined;             ///< of these
+    double slow; ///< geometric mean of the others, a lone faster one included; NaN without any
 };
 
-/// The fastest replica and, in order of their values, those within three standard deviations of the mean of the
-/// faster ones. The deviation is the prior moderated by the faster ones, and three are as many as Student's t has at the same
-/// probability: a prior that is too small cuts nothing off. Of two replicas both are kept: nothing says which is the odd one. The interval is Student's t with
-/// the variance moderated by the prior, or that of the replicas' own intervals if it is wider; a single kept one of
-/// several has none. Nothing (NaN, Scope::none) under the conditions of combine_replicas.
+/// The fastest level on which two replicas or more agree; a lone fast replica is luck, of a cache or a boost, and no level.
+/// A level is a replica and, in order of their values, those within three standard deviations of the mean of the
+/// faster ones on it. The deviation is the prior moderated by these, and three are as many as Student's t has at the same
+/// probability: a prior that is too small cuts nothing off. Of two replicas both are kept: nothing says which is the odd one.
+/// Where no two agree, all are kept. A `trusted` replica (one flag for each, or none) is a level by itself. Nothing (NaN,
+/// Scope::none) under the conditions of combine_replicas.
 FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& prior,
-                     bool higher_is_better, double confidence = 0.95);
+                     bool higher_is_better, const std::vector<bool>& trusted = {});
+
+/// Geometric mean of replicas on one level. The interval is Student's t with the variance moderated by the prior, or that
+/// of the replicas' own intervals if it is wider; a single replica has none.
+Combined combine_level(std::span<const Estimate> replicas, const ReplicaPrior& prior);
 
 /// Half the width, relative, of the 95% interval that so many replicas give when they differ as expected.
-double expected_half_width(const ReplicaPrior& prior, std::size_t replicas,
-                           double confidence = 0.95);
+double expected_half_width(const ReplicaPrior& prior, std::size_t replicas);
 
 /// Standard deviations of logarithms that earlier runs of one case on one machine show.
 struct OwnNoise {

@@ -19,13 +19,14 @@ namespace assay::reports_cli {
 
 void add_limits(auto& verb, Options& o) {
     auto& l = o.limits;
-    add_value(verb, "action", l.action, "lint|show|derive",
-              "lint: are files of limits right? show: which are in force, for a run's machine? "
-              "derive: limits from a fleet's runs")
+    add_value(verb, "action", l.action, "init|lint|show|derive",
+              "init: a commented example from a run of this machine. lint: are files of limits "
+              "right? show: which are in force, for a run's machine? derive: limits from a "
+              "fleet's runs")
         ->required();
     add_value(verb, "inputs", o.inputs, "FILE|RUN",
               "Of lint and show: files of limits, or names of installed ones (spec), the later "
-              "ones on top; of show a run beside them. Of derive: runs")
+              "ones on top; of show a run beside them. Of init and derive: runs")
         ->required();
     verb.add_option("--runs", l.runs, "Of lint: runs whose machines and cases limits may be for")
         ->type_name("PATH");
@@ -33,21 +34,23 @@ void add_limits(auto& verb, Options& o) {
                 "Of derive: what makes a type of machine");
     add_many(verb, "--filter", l.filter, "KEY=VALUE",
              "Of derive: only these: KEY=A|B, KEY!=A; several: all");
-    verb.add_option("--out", o.out, "Of derive: the file to write; required")->type_name("FILE");
-    add_value(verb, "--author", l.author, "NAME", "Of derive: who answers for the limits");
-    add_default(verb, "--valid", l.valid, "DAYS", "Of derive: how long they hold, in days");
+    verb.add_option("--out", o.out, "Of init: a new file, or stdout; of derive: required")
+        ->type_name("FILE");
+    add_value(verb, "--author", l.author, "NAME", "Of init and derive: who answers for the limits");
+    add_default(verb, "--valid", l.valid, "DAYS", "Of init and derive: how long they hold");
 }
 
 inline std::string fault_of_limits(Options& o) {
     auto& l = o.limits;
-    const std::vector<std::string> actions{"lint", "show", "derive"};
+    const std::vector<std::string> actions{"init", "lint", "show", "derive"};
     const std::vector<std::string> types{"instance", "cpu", "device"};
     if (std::ranges::count(actions, l.action) == 0)
         return fmt::format("limits has no \"{}\"{}", l.action, suggestion(l.action, actions));
     if (std::ranges::count(types, l.by) == 0)
         return fmt::format("--by \"{}\" is no type of machine{}", l.by, suggestion(l.by, types));
-    if (l.action != "derive") return "";
-    if (o.out.empty()) return "--out is missing: the file that the limits go to";
+    if (l.action != "derive" && l.action != "init") return "";
+    if (o.out.empty() && l.action == "derive")
+        return "--out is missing: the file that the limits go to";
     return fault_of_days("--valid", l.valid, l.valid_days);
 }
 

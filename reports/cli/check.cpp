@@ -73,13 +73,14 @@ Result<ExitCode> check_as(const Options& options, exchange::ExitStyle style) {
 Result<fleet::FleetOptions> fleet_options(const Options& options,
                                           std::vector<store::Input>& inputs) {
     auto how = options.fleet.how;
-    if (const auto& expect = options.fleet.expect; !expect.empty()) {
+    if (options.fleet.expect) {
+        const auto& expect = *options.fleet.expect;
         // A file, or the nodes themselves.
         std::error_code ignored;
         const bool is_file = std::filesystem::exists(expect, ignored);
         auto nodes = is_file ? fleet::read_nodes(expect) : fleet::expand_nodes(expect);
         if (!nodes) {
-            if (is_file) return tl::unexpected{nodes.error()};
+            if (is_file) return fail("--expect " + nodes.error().message);
             return fail(fmt::format("--expect \"{}\": no such file, and no list of nodes: {}",
                                     plain(expect, 200), nodes.error().message));
         }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "document/texts/limits.hpp"
+
 #include "base/console.hpp"
 #include "base/file.hpp"
 #include "base/utc.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
 #include "files.hpp"
 #include "fleet/derive.hpp"
 #include "judge/effective.hpp"
@@ -108,9 +112,32 @@ Result<ExitCode> derive_limits(const Options& options) {
     return ExitCode::done;
 }
 
+Result<ExitCode> start_limits(const Options& options) {
+    const std::filesystem::path out = options.out.empty() ? "-" : options.out;
+    std::error_code ignored;
+    if (out != "-" && std::filesystem::exists(out, ignored))
+        return fail(plain(out.string()) + " is there already; give another name");
+    ASSAY_TRY(const auto collection, collect(options.inputs, options.collecting));
+    const auto name = out == "-" ? std::string{"example"} : out.stem().string();
+    ASSAY_TRY(const auto example,
+              fleet::example_of(collection, {.name = name,
+                                             .author = options.limits.author,
+                                             .valid_days = options.limits.valid_days}));
+    ASSAY_TRY(write(out, json::to_text(to_json(example))));
+    if (out == "-") return ExitCode::done;
+    const auto count = example.file.limits.size();
+    auto text = document::say<text::limits::example_written>(
+        plain(out.string()), document::say_count<text::limits::limits_of>(count));
+    if (example.left_out > 0)
+        text += "\n" + document::say_count<text::limits::example_left_out>(example.left_out);
+    ASSAY_TRY(print(text + "\n"));
+    return ExitCode::done;
+}
+
 } // namespace
 
 Result<ExitCode> limits(const Options& options) {
+    if (options.limits.action == "init") return start_limits(options);
     if (options.limits.action == "lint") return lint_files(options);
     if (options.limits.action == "show") return show_limits(options);
     return derive_limits(options);

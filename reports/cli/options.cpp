@@ -268,8 +268,9 @@ constexpr std::array<VerbDefinition, 15> verbs{{
      "  assay-report fleet results --expect 'node[01-40]' --since 2026-11-20 --fail-on slow",
      &add_with_outputs<&add_fleet<CLI::App>>},
     {"limits", &limits,
-     "What must a good node reach: limits checked, shown, or derived from a fleet",
-     "assay-report limits lint mine.json\n"
+     "What must a good node reach: limits begun, checked, shown, or derived from a fleet",
+     "assay-report limits init results --out mine.json\n"
+     "  assay-report limits lint mine.json\n"
      "  assay-report limits show spec mine.json results/run.json\n"
      "  assay-report limits derive results/fleet --out fleet.json --author 'HPC operations' "
      "--valid "

@@ -48,12 +48,12 @@ struct CheckWords {
 /// Of fleet, as typed.
 struct FleetWords {
     fleet::FleetOptions how;
-    std::string expect; ///< a file, or nodes
+    std::optional<std::string> expect; ///< a file, or nodes
 };
 
 /// Of limits, as typed.
 struct LimitsWords {
-    std::string action;            ///< "lint", "show", "derive"
+    std::string action;            ///< "init", "lint", "show", "derive"
     std::vector<std::string> runs; ///< of lint
     std::string by = "instance";
     std::vector<std::string> filter;

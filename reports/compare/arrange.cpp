@@ -28,7 +28,7 @@ class Tuples {
 public:
     explicit Tuples(const std::vector<const store::Key*>& keys) : keys_{keys} {}
 
-    std::uint32_t of(const store::Observation& observation) {
+    std::uint32_t of(const decide::Observation& observation) {
         current_.clear();
         for (const auto* key : keys_) current_.push_back(key->of(observation));
         const auto [entry, fresh] =
@@ -66,7 +66,7 @@ struct Without {
     bool device = false; ///< and the version, which each module counts for itself
 };
 
-std::string identity_text(const store::Series& series, const record::NamedList& parameters,
+std::string identity_text(const decide::Series& series, const record::NamedList& parameters,
                           const Arrangement& arrangement, const Without& without = {}) {
     std::string text =
         arrangement.benchmark_is_column ? family_of(series.benchmark) : series.benchmark;
@@ -161,7 +161,8 @@ RowNumbers row_numbers(const store::Collection& collection, const Arrangement& a
                                (series.higher_is_better ? "+" : "-")));
     }
     RowNumbers rows{.numbers = {},
-                    .conditions = settle(collection.series, asked, arrangement.column_parameters)};
+                    .conditions =
+                        store::settle(collection.series, asked, arrangement.column_parameters)};
     for (std::size_t i = 0; i < asked.size(); ++i) {
         std::string text = std::to_string(asked[i]);
         for (const auto& [name, value] : rows.conditions[i])
@@ -274,7 +275,7 @@ private:
             return run.pairing && record::find(run.pairing->changes, "library") != nullptr;
         });
     }
-    bool admitted(const store::Observation& observation) {
+    bool admitted(const decide::Observation& observation) {
         for (const auto& filter : keys_.filters)
             if (!filter.admits(observation)) return false;
         for (const auto& key : keys_.column)
@@ -446,7 +447,7 @@ std::string merged_of(const store::Collection& collection, const Arrangement& ar
 
 std::string beside_of(const store::Collection& collection, const Arrangement& arrangement,
                       const ArrangedRow& row) {
-    const store::Series& series = collection.series[row.series];
+    const decide::Series& series = collection.series[row.series];
     const auto& across = arrangement.across;
     std::vector<std::string> parts;
     if (!series.place.empty() && series.place != "host" && !arrangement.place_is_column &&

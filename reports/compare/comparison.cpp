@@ -307,8 +307,7 @@ private:
         if (!sample.empty()) {
             // One case of one run is shown as its own report shows it.
             const auto& first = collection_.observations[observations.front()];
-            cell.value =
-                observations.size() == 1 && first.between_runs ? *first.value : average(sample);
+            cell.value = observations.size() == 1 ? *first.value : average(sample);
             const auto interval = interval_of(observations, tests, sample);
             if (interval)
                 std::tie(cell.low, cell.high) = std::pair{interval->first, interval->second};

@@ -179,7 +179,7 @@ std::vector<std::string> notes_of_cell(const store::Collection& collection,
     }
     std::map<std::string, std::size_t> not_recorded;
     for (const auto& [series, count] : of_series)
-        for (const auto& name : assumed(conditions, collection.series[series]))
+        for (const auto& name : store::assumed(conditions, collection.series[series]))
             not_recorded[name] += count;
     std::vector<std::string> notes;
     if (unstable > 0)
@@ -279,8 +279,8 @@ void compare_parameters(Apart& apart, const record::NamedList& a, const record::
 
 Apart differences(const store::Collection& collection, const Arrangement& arrangement,
                   const ArrangedRow& one, const ArrangedRow& other) {
-    const store::Series& a = collection.series[one.series];
-    const store::Series& b = collection.series[other.series];
+    const decide::Series& a = collection.series[one.series];
+    const decide::Series& b = collection.series[other.series];
     Apart apart;
     if (!arrangement.library_is_column && a.library != b.library)
         apart.add(plain(a.library), plain(b.library));

@@ -45,14 +45,6 @@ Unit unit_for(const std::vector<Participants>& sides) {
     return Unit::replica;
 }
 
-/// What is compared: all undisturbed replicas, where the published value may leave some out.
-double tested_value(const store::Observation& observation) {
-    if (!observation.between_runs || observation.replicas.empty()) return *observation.value;
-    std::vector<double> values;
-    for (const auto& replica : counted(observation)) values.push_back(replica.value);
-    return stats::average(values);
-}
-
 bool overlap(const std::set<std::uint32_t>& a, const std::set<std::uint32_t>& b) {
     return std::ranges::any_of(a, [&](std::uint32_t entry) { return b.contains(entry); });
 }
@@ -144,7 +136,7 @@ Times Units::times(const std::vector<std::uint32_t>& observations, const Arrange
             if (observation.value && std::isfinite(*observation.value) && *observation.value > 0 &&
                 observation.status != record::Status::disturbed &&
                 machines.contains(machines_[observation.run]))
-                logs.push_back(std::log(tested_value(observation)));
+                logs.push_back(std::log(*observation.value));
         }
     constexpr std::size_t enough = 4; // three degrees of freedom
     if (logs.size() < enough) return times;
@@ -184,11 +176,11 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
         const double when = collection_.runs[run].started_seconds;
         if (unit_ == Unit::machine) {
             // Its runs count alike, so that the machine that ran most does not decide.
-            add(machines_[run], machines_[run], tested_value(observation), when);
+            add(machines_[run], machines_[run], *observation.value, when);
         } else if (unit_ == Unit::run || observation.replicas.empty()) {
             const std::uint64_t id = std::uint64_t{run} + 1;
             add(id, sessions_[run] == 0 ? id : std::uint64_t{sessions_[run]} << 32U,
-                tested_value(observation), when);
+                *observation.value, when);
         } else {
             for (const auto& replica : counted(observation)) {
                 const auto place = static_cast<std::uint32_t>(replica.index) + 1U;

@@ -289,6 +289,11 @@ std::string_view status_in_words(record::Status status) {
     return find_text("status", record::to_string(status)).value_or("");
 }
 
+std::string_view knowledge_in_words(record::Knowledge knowledge, bool higher_is_better) {
+    const bool is_upper = knowledge == record::Knowledge::at_least && !higher_is_better;
+    return find_text("status", is_upper ? "at_most" : to_string(knowledge)).value_or("");
+}
+
 std::optional<std::string> filled(std::string_view text, const record::Values& values) {
     std::string out;
     for (auto at = text.find_first_of("{["); at != text.npos; at = text.find_first_of("{[")) {

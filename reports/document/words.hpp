@@ -5,6 +5,7 @@
 #pragma once
 
 #include "record/model.hpp"
+#include "record/summary.hpp"
 
 #include <functional>
 #include <optional>
@@ -71,6 +72,8 @@ std::vector<std::string> levels_beside(const record::Case& c);
 const record::Metric* headline(const record::Case& c);
 /// "not measured", "wrong result", ...: a status as people say it.
 std::string_view status_in_words(record::Status status);
+/// Of a measured case: how well its value is known. A limit from below is one from above where lower is better.
+std::string_view knowledge_in_words(record::Knowledge knowledge, bool higher_is_better = true);
 
 /// Why a case is not ok: the harness's English sentence, or in another language the text of its code and values.
 std::string reason_in_words(const record::Case& c);

@@ -148,11 +148,14 @@ bool write_json(const judge::Judgement& judgement, int exit_code, const Sink& si
     for (std::size_t i = 0; i < counts.size(); ++i)
         counted[std::string{to_string(static_cast<judge::Outcome>(i))}] = counts.at(i);
     Value lines = {answer.verdict, answer.worst};
-    for (const auto* line : {&answer.next, &answer.missing})
-        if (!line->empty()) lines.push_back(*line);
+    if (!answer.next.empty()) lines.push_back(answer.next);
+    for (const auto& line : scope_of(judgement)) lines.push_back(line);
+    if (!answer.missing.empty()) lines.push_back(answer.missing);
     Value problems = Value::array();
     for (const auto& problem : judgement.collection.problems)
-        problems.push_back({{"where", plain(problem.where)}, {"reason", plain(problem.reason)}});
+        problems.push_back({{"code", std::string{to_string(problem.code)}},
+                            {"where", plain(problem.where)},
+                            {"reason", plain(problem.reason)}});
     Value names = Value::array();
     for (const auto& name : judgement.limits.names) names.push_back(plain(name));
     json::Stream out{sink};
@@ -192,7 +195,7 @@ std::string to_csv(const judge::Judgement& judgement) {
     const auto code_of = [](std::string_view name) {
         return name == "none" ? std::string_view{} : name;
     };
-    static const store::Series none;
+    static const decide::Series none;
     for (const auto& node : judgement.nodes) {
         const auto name = machine_name(judgement, node);
         const auto machine = plain(judgement.collection.machines[node.machine].id);

@@ -40,8 +40,8 @@ int number_of(judge::Outcome outcome) {
 }
 
 std::string_view stage_name(judge::Stage stage) {
-    static constexpr std::array<std::string_view, judge::stages> names{"setup", "correctness",
-                                                                       "telemetry", "speed"};
+    static constexpr std::array<std::string_view, judge::stages> names{
+        "setup", "correctness", "telemetry", "speed", "heat"};
     return names.at(static_cast<std::size_t>(stage));
 }
 

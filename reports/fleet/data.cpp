@@ -54,8 +54,11 @@ std::optional<std::string> type_of(const In<FleetNode>& node) {
     return node.fleet.types[node.one.type].name;
 }
 std::optional<std::string> command_of(const In<FleetNode>& node) {
-    if (node.one.state != NodeState::again) return {};
-    return command_for(node.fleet, node.one);
+    using enum NodeState;
+    const auto state = node.one.state;
+    if (state != again && state != partial && state != missing) return {};
+    auto command = command_for(node.fleet, node.one);
+    return command.empty() ? std::nullopt : std::optional{std::move(command)};
 }
 std::vector<std::string> machines_of(const In<FleetNode>& node) {
     std::vector<std::string> machines;

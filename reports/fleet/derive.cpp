@@ -24,7 +24,7 @@ using stats::VarianceEstimate;
 
 struct TestItem {
     std::string group;
-    store::Series series; ///< its place without an index
+    decide::Series series; ///< its place without an index
     std::string name;
     std::vector<NodeValue> values;
 };
@@ -84,7 +84,7 @@ public:
 
 private:
     /// The type of the hardware; "" where the run does not say.
-    std::string group_of(const store::Observation& seen, const store::Series& series,
+    std::string group_of(const decide::Observation& seen, const decide::Series& series,
                          const store::Key* key) const {
         const auto& machine = all_.machines[all_.runs[seen.run].machine];
         if (key == nullptr) {
@@ -206,19 +206,10 @@ private:
             const double step = std::pow(10, std::floor(std::log10(value)) - 5);
             return std::round(value / step) * step;
         };
-        judge::Limit limit;
+        auto limit = limit_for(series);
         limit.id = fmt::format("{}: {}", derived.group, plain(level.item->name));
-        limit.title = derived.what;
         limit.kind = judge::LimitKind::fleet;
         limit.machine[options_.by] = derived.group;
-        limit.cases["benchmark"] = series.benchmark;
-        if (!series.library.empty()) limit.cases["library"] = series.library;
-        limit.cases["place"] =
-            series.place == "host" ? series.place : fmt::format("{0}|{0}:*", series.place);
-        for (const auto* list : {&series.parameters, &series.conditions})
-            for (const auto& [name, value] : *list) limit.cases[name] = record::to_string(value);
-        limit.metric = series.metric;
-        limit.unit = series.unit;
         limit.center = rounded(std::exp(sign * level.fleet.center));
         const double bound = rounded(std::exp(sign * (level.fleet.center - derived.bounds.accuse)));
         (series.higher_is_better ? limit.at_least : limit.at_most) = bound;
@@ -256,6 +247,19 @@ private:
 };
 
 } // namespace
+
+judge::Limit limit_for(const decide::Series& series) {
+    judge::Limit limit{.title = document::case_name(series.benchmark, series.parameters)};
+    limit.cases["benchmark"] = series.benchmark;
+    if (!series.library.empty()) limit.cases["library"] = series.library;
+    limit.cases["place"] =
+        series.place == "host" ? series.place : fmt::format("{0}|{0}:*", series.place);
+    for (const auto* list : {&series.parameters, &series.conditions})
+        for (const auto& [name, value] : *list) limit.cases[name] = record::to_string(value);
+    limit.metric = series.metric;
+    limit.unit = series.unit;
+    return limit;
+}
 
 Result<Derivation> derive(const store::Collection& collection, const DeriveOptions& options) {
     return Deriving{collection, options}.take();

@@ -63,6 +63,30 @@ struct Derivation {
 /// Fails where no type has enough nodes, and says how many are missing.
 Result<Derivation> derive(const store::Collection& collection, const DeriveOptions& options);
 
+/// Its title, cases, metric and unit; the place without an index is for every device.
+judge::Limit limit_for(const decide::Series& series);
+
+// --- limits from one machine ------------------------------------------------------------------------
+// An example to edit: what this machine reaches, less a margin that its own results clear.
+
+/// Of every object in a file of limits: remarks, which no program reads.
+inline constexpr const char* comment_key = "//";
+
+struct ExampleOptions {
+    std::string name; ///< of the file
+    std::string author;
+    double valid_days = 180;
+    std::optional<double> now; ///< seconds since 1970; the clock's otherwise
+};
+struct Example {
+    judge::LimitsFile file;
+    std::size_t left_out = 0; ///< cases without a limit: they are too noisy, or have one replica
+};
+/// A limit for each case of the newest run that `limits lint` accepts and that these results pass.
+Result<Example> example_of(const store::Collection& collection, const ExampleOptions& options);
+/// With comments, in the language in use.
+json::Value to_json(const Example& example);
+
 document::Document make_document(const Derivation& derivation);
 std::string to_json(const Derivation& derivation);
 

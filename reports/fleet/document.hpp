@@ -35,7 +35,7 @@ std::vector<std::string> answer_of(const Fleet& fleet);
 std::vector<std::string> findings_of(const Fleet& fleet, const FleetNode& node);
 /// What to do next; "" where there is nothing to do.
 std::string next_of(const Fleet& fleet, const FleetNode& node);
-/// What measures a screened node again.
+/// What measures a screened node again, or what a partial or silent one lacks; empty where no node shows how.
 std::string command_for(const Fleet& fleet, const FleetNode& node);
 std::string fault_in_words(const FleetFault& fault);
 /// What would be right.

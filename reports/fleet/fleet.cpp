@@ -254,8 +254,10 @@ private:
                     auto what = item.what;
                     if (values.places[place] != "host")
                         what = fmt::format("{} ({})", what, values.places[place]);
-                    node.missing.push_back(
-                        {.what = std::move(what), .status = status, .absent = absent});
+                    node.missing.push_back({.what = std::move(what),
+                                            .benchmark = item.series.benchmark,
+                                            .status = status,
+                                            .absent = absent});
                 }
             }
         }

@@ -163,7 +163,7 @@ constexpr std::array team{"machines", "ranks"};
 
 } // namespace
 
-ItemName item_name(const store::Series& series) {
+ItemName item_name(const decide::Series& series) {
     ItemName item{.series = series};
     auto& own = item.series;
     own.place = series.place.substr(0, series.place.find(':'));
@@ -178,7 +178,7 @@ ItemName item_name(const store::Series& series) {
     return item;
 }
 
-bool is_of_a_level(const store::Observation& seen, const store::Series& series) {
+bool is_of_a_level(const decide::Observation& seen, const decide::Series& series) {
     return seen.is_primary && seen.value && *seen.value > 0 && !seen.two_levels && seen.verified &&
            seen.status == record::Status::ok && !judge::is_executed_on_cpu(series);
 }

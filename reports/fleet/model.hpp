@@ -29,13 +29,13 @@ inline constexpr std::size_t fewest_nodes = 5;
 /// Of each series its question for one node: without the index of its device, and of its conditions how many machines and
 /// ranks it is of.
 struct ItemName {
-    store::Series series; ///< so
+    decide::Series series; ///< so
     std::string name;
 };
-ItemName item_name(const store::Series& series);
+ItemName item_name(const decide::Series& series);
 
 /// May it say what good nodes reach?
-bool is_of_a_level(const store::Observation& seen, const store::Series& series);
+bool is_of_a_level(const decide::Observation& seen, const decide::Series& series);
 
 /// One published value, and numbers of the node, device, day and run that it is of: equal for equal ones.
 struct NodeValue {
@@ -43,7 +43,7 @@ struct NodeValue {
     std::uint32_t place = 0;
     std::uint32_t day = 0;
     std::uint32_t run = 0;
-    const store::Observation* seen = nullptr;
+    const decide::Observation* seen = nullptr;
 };
 
 struct ItemLevel {
@@ -120,7 +120,7 @@ ASSAY_ENUM(NodeState, good,
 struct FleetItem {
     std::uint32_t type = 0;   ///< index into Fleet::types
     std::uint32_t column = 0; ///< index into Fleet::columns
-    store::Series series;
+    decide::Series series;
     std::string name; ///< as series are told apart
     std::string what; ///< "STREAM triad, all threads"
     std::size_t nodes = 0;
@@ -149,6 +149,7 @@ struct Suspect {
 
 struct MissingCase {
     std::string what;
+    std::string benchmark;
     record::Status status = record::Status::interrupted; ///< how it ended, unless
     bool absent = false;                                 ///< the node has not tried it
 };

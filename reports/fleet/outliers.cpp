@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_columns = 24;
 
 /// Is it of one node? A team's value says nothing about any of them.
-bool is_of_one_node(const store::Observation& seen, const store::Collection& all) {
+bool is_of_one_node(const decide::Observation& seen, const store::Collection& all) {
     return seen.is_primary && nodes_of(seen, all) <= 1 &&
            record::number(all.series[seen.series].conditions, "machines").value_or(1) <= 1;
 }

@@ -15,8 +15,8 @@ namespace assay::fleet {
 struct NodeItem {
     std::uint32_t node = 0; ///< index into Fleet::nodes
     std::uint32_t place = 0;
-    const store::Observation* first = nullptr;
-    std::vector<const store::Observation*> again;
+    const decide::Observation* first = nullptr;
+    std::vector<const decide::Observation*> again;
 };
 
 /// Of each item its values, by node and device.

@@ -186,15 +186,30 @@ std::vector<std::string> findings_of(const Fleet& fleet, const FleetNode& node) 
 }
 
 std::string command_for(const Fleet& fleet, const FleetNode& node) {
+    constexpr std::size_t most = 4; // more are a whole suite
+    // A silent node measures what the others do, and is named as they are.
+    const auto* like = &node;
+    if (!node.answered()) {
+        const auto other = std::ranges::find_if(fleet.nodes, &FleetNode::answered);
+        if (other == fleet.nodes.end()) return "";
+        like = &*other;
+    }
+    const auto& newest = fleet.collection.runs[like->runs.back()];
+    auto command =
+        fmt::format("assay run {}", plain(fleet.collection.runs[like->runs.front()].suite, 60));
     std::set<std::string> benchmarks;
-    for (const auto& suspect : node.suspects)
-        if (!suspect.decided) benchmarks.insert(fleet.items[suspect.item].series.benchmark);
-    std::string command = "assay run";
-    if (!node.runs.empty()) command += " " + fleet.collection.runs[node.runs.front()].suite;
-    for (const auto& benchmark : benchmarks) command += fmt::format(" --only {}", benchmark);
-    if (node.source == NameSource::tag) command += fmt::format(" --tag node={}", node.name);
-    if (node.source == NameSource::node) command += fmt::format(" --node {}", node.name);
-    if (node.source == NameSource::host) command += " --hostname";
+    if (node.state == NodeState::partial && newest.partial)
+        command = fmt::format("assay run {} --resume", plain(newest.suite, 60));
+    else if (node.state == NodeState::partial)
+        for (const auto& one : node.missing) benchmarks.insert(one.benchmark);
+    else
+        for (const auto& suspect : node.suspects)
+            if (!suspect.decided) benchmarks.insert(fleet.items[suspect.item].series.benchmark);
+    if (benchmarks.size() <= most)
+        for (const auto& one : benchmarks) command += fmt::format(" --only {}", plain(one, 60));
+    if (like->source == NameSource::tag) command += fmt::format(" --tag node={}", node.name);
+    if (like->source == NameSource::node) command += fmt::format(" --node {}", node.name);
+    if (like->source == NameSource::host) command += " --hostname";
     return command;
 }
 
@@ -204,13 +219,15 @@ std::string next_of(const Fleet& fleet, const FleetNode& node) {
         return say<text::fleet::do_wrong>();
     case NodeState::slow:
         return say<text::fleet::do_slow>();
-    case NodeState::missing:
-        return say<text::fleet::do_missing>();
+    case NodeState::missing: {
+        const auto command = command_for(fleet, node);
+        return command.empty() ? say<text::fleet::do_missing>()
+                               : say<text::fleet::do_missing_run>(command);
+    }
     case NodeState::unreadable:
         return say<text::fleet::do_unreadable>();
     case NodeState::partial:
-        return say<text::fleet::do_partial>(
-            plain(fleet.collection.runs[node.runs.front()].suite, 60));
+        return say<text::fleet::do_partial>(command_for(fleet, node));
     case NodeState::again:
         return say<text::fleet::measure_again>(retest_runs, command_for(fleet, node));
     case NodeState::running:

@@ -118,7 +118,7 @@ void count_elsewhere(const store::Collection& collection, const FactBook& book,
 /// Samples of a series along a line, with the facts behind them.
 class Evidence {
 public:
-    Evidence(const FactBook& book, const store::Series& series, const SeriesLine& line)
+    Evidence(const FactBook& book, const decide::Series& series, const SeriesLine& line)
         : book_{book}, series_{series}, samples_{line.samples} {}
 
     /// What changed with sample `at` and stayed so over both levels: on most of their samples.
@@ -140,7 +140,7 @@ private:
     }
 
     const FactBook& book_;
-    const store::Series& series_;
+    const decide::Series& series_;
     std::span<const Sample> samples_;
 };
 

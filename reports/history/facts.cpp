@@ -183,14 +183,14 @@ FactBook::FactBook(const store::Collection& collection) : collection_{collection
     libraries_.erase(rest.begin(), rest.end());
 }
 
-bool FactBook::matters(std::string_view name, const store::Series& series) const {
+bool FactBook::matters(std::string_view name, const decide::Series& series) const {
     if (name.starts_with(device_prefix)) return series.place != "host";
     const auto library = library_of(name);
     return library.empty() || library == series.library ||
            !std::ranges::binary_search(libraries_, library);
 }
 
-FactList FactBook::of(const Sample& sample, const store::Series& series) const {
+FactList FactBook::of(const Sample& sample, const decide::Series& series) const {
     FactList facts;
     const auto& run = collection_.runs[sample.runs.front()];
     for (const auto& fact : machines_[run.machine])
@@ -231,11 +231,11 @@ std::vector<ChangedFact> FactBook::changes(std::uint32_t before, std::uint32_t a
 }
 
 std::vector<ChangedFact> FactBook::changes(const Sample& before, const Sample& after,
-                                           const store::Series& series) const {
+                                           const decide::Series& series) const {
     return changed_facts(of(before, series), of(after, series));
 }
 
-bool FactBook::agree(const Sample& sample, const Sample& other, const store::Series& series,
+bool FactBook::agree(const Sample& sample, const Sample& other, const decide::Series& series,
                      std::string_view name) const {
     const auto& one = collection_.runs[sample.runs.front()];
     const auto& two = collection_.runs[other.runs.front()];

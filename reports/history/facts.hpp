@@ -41,14 +41,14 @@ public:
     /// Of samples of a series: also its settings and the clock. What is known of other libraries is
     /// left out.
     std::vector<ChangedFact> changes(const Sample& before, const Sample& after,
-                                     const store::Series& series) const;
+                                     const decide::Series& series) const;
     /// Does what was recorded of `sample` say the same of this fact as `other` does?
-    bool agree(const Sample& sample, const Sample& other, const store::Series& series,
+    bool agree(const Sample& sample, const Sample& other, const decide::Series& series,
                std::string_view name) const;
 
 private:
-    FactList of(const Sample& sample, const store::Series& series) const;
-    bool matters(std::string_view name, const store::Series& series) const;
+    FactList of(const Sample& sample, const decide::Series& series) const;
+    bool matters(std::string_view name, const decide::Series& series) const;
 
     const store::Collection& collection_;
     std::vector<FactList> machines_;

@@ -180,7 +180,7 @@ private:
         std::vector<std::string> states;
         for (const auto& condition : record::condition_table())
             if (condition.is_state) states.emplace_back(condition.name);
-        conditions_ = settle(collection_.series, group, states);
+        conditions_ = store::settle(collection_.series, group, states);
         std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> joined;
         for (std::uint32_t i = 0; i < group.size(); ++i) {
             std::string text;
@@ -252,7 +252,8 @@ private:
         std::map<std::pair<std::uint32_t, std::string>, std::size_t> not_recorded;
         for (std::size_t i = 0; i < used.size(); ++i)
             if (used[i] > 0)
-                for (const auto& name : assumed(conditions_[joined_[i]], collection_.series[i]))
+                for (const auto& name :
+                     store::assumed(conditions_[joined_[i]], collection_.series[i]))
                     not_recorded[{joined_[i], name}] += used[i];
         for (const auto& [what, count] : not_recorded)
             out_.notes.push_back(say<text::history::assumed>(
@@ -305,7 +306,7 @@ private:
         return sample;
     }
 
-    const store::Observation& observation_of(const Tracked& entry) const {
+    const decide::Observation& observation_of(const Tracked& entry) const {
         return collection_.observations[entry.observation];
     }
     const store::RunInfo& run_of(const Tracked& entry) const {

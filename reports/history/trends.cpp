@@ -205,7 +205,7 @@ std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges&
 }
 
 std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesChanges& changes,
-                                  const store::Series& series) {
+                                  const decide::Series& series) {
     const auto levels = present_levels(tracks, changes);
     if (levels.size() < fewest_machines) return std::nullopt;
     const double up = series.higher_is_better ? 1 : -1;

@@ -30,6 +30,6 @@ std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks,
 std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges& changes);
 /// Nothing for fewer than `fewest_machines` that were measured in the last year.
 std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesChanges& changes,
-                                  const store::Series& series);
+                                  const decide::Series& series);
 
 } // namespace assay::history

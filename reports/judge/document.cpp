@@ -204,7 +204,8 @@ private:
             {&say<text::judge::setup>, &say<text::judge::setup_question>},
             {&say<text::judge::correctness>, &say<text::judge::correctness_question>},
             {&say<text::judge::telemetry>, &say<text::judge::telemetry_question>},
-            {&say<text::judge::speed>, &say<text::judge::speed_question>}};
+            {&say<text::judge::speed>, &say<text::judge::speed_question>},
+            {&say<text::judge::heat>, &say<text::judge::heat_question>}};
         if (node.before_repair > 0)
             document.sections.push_back(
                 {.title = say<text::judge::runs>(),
@@ -224,7 +225,8 @@ private:
                     if (auto chart = chart_of(checks, of_peak);
                         !std::get<RatioChart>(chart.data).ratios.empty())
                         section.blocks.emplace_back(std::move(chart));
-            section.blocks.emplace_back(table_of(checks, speed));
+            section.blocks.emplace_back(
+                table_of(checks, speed || static_cast<Stage>(stage) == Stage::heat));
             document.sections.push_back(std::move(section));
         }
         add_siblings(document, node);

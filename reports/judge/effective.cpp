@@ -63,7 +63,7 @@ public:
 
 private:
     /// As bound_of_limit() of the judge.
-    std::optional<double> sheet_for(const Limit& limit, const store::Series& series) const {
+    std::optional<double> sheet_for(const Limit& limit, const decide::Series& series) const {
         if (sheet_of(limit).empty()) return {};
         std::optional<double> most;
         for (const auto& seen : run_.observations)

@@ -22,7 +22,7 @@ constexpr double usual_degrees = 6;
 
 } // namespace
 
-Cause cause_of_disturbance(const store::Observation& seen) {
+Cause cause_of_disturbance(const decide::Observation& seen) {
     if (!seen.cause) return Cause::disturbed;
     using Code = record::DisturbanceCode;
     switch (seen.cause->code) {
@@ -40,7 +40,7 @@ Cause cause_of_disturbance(const store::Observation& seen) {
     }
 }
 
-std::vector<std::uint32_t> groups_of(const std::vector<store::Series>& series) {
+std::vector<std::uint32_t> groups_of(const std::vector<decide::Series>& series) {
     std::vector<std::uint32_t> groups;
     std::unordered_map<std::string, std::uint32_t> known;
     groups.reserve(series.size());
@@ -53,9 +53,9 @@ std::vector<std::uint32_t> groups_of(const std::vector<store::Series>& series) {
     return groups;
 }
 
-std::vector<record::NamedList> differences_of(const std::vector<const store::Series*>& series) {
+std::vector<record::NamedList> differences_of(const std::vector<const decide::Series*>& series) {
     const auto is_of_all = [&](const record::Named& parameter) {
-        return std::ranges::all_of(series, [&](const store::Series* one) {
+        return std::ranges::all_of(series, [&](const decide::Series* one) {
             const auto* const value = record::find(one->parameters, parameter.name);
             return value != nullptr && *value == parameter.value;
         });
@@ -69,13 +69,13 @@ std::vector<record::NamedList> differences_of(const std::vector<const store::Ser
     return out;
 }
 
-bool is_of_one_device(const store::Series& series) {
+bool is_of_one_device(const decide::Series& series) {
     // One process copies between all of them.
     return series.benchmark != "transfer.peer" && series.place != "host" &&
            record::number(series.conditions, "ranks").value_or(1) <= 1;
 }
 
-bool is_executed_on_cpu(const store::Series& series) {
+bool is_executed_on_cpu(const decide::Series& series) {
     const auto* const on = record::find(series.conditions, "executed_on");
     return on != nullptr && record::to_string(*on) != "device";
 }
@@ -102,7 +102,11 @@ std::vector<Item> items_of(const store::Collection& collection,
     return items;
 }
 
-bool counts(const store::Observation& seen) {
+bool is_under_stress(const decide::Series& series) {
+    return record::find(series.parameters, "stress") != nullptr;
+}
+
+bool counts(const decide::Observation& seen) {
     return seen.value && !seen.replicas.empty() && record::is_measured(seen.status);
 }
 
@@ -141,7 +145,7 @@ std::vector<decide::Margin> undisturbed(std::span<const decide::Margin> margins)
 }
 
 ItemValue newest_value(const Item& item) {
-    std::vector<const store::Observation*> newest;
+    std::vector<const decide::Observation*> newest;
     std::uint32_t run = 0;
     for (const auto& one : item.seen) {
         if (!counts(*one.observation)) continue;
@@ -192,9 +196,28 @@ ItemNoise noise_of(const Limit& limit, const Item& item, bool feels_neighbours) 
     return noise;
 }
 
-bool feels_neighbours(const record::Machine& machine, const store::Series& series) {
+bool feels_neighbours(const record::Machine& machine, const decide::Series& series) {
     const bool crosses_network = record::number(series.conditions, "machines").value_or(1) > 1;
     return machine.virtualization != "none" && (series.place == "host" || crosses_network);
+}
+
+Cause cause_under_stress(std::span<const decide::Margin> margins,
+                         const decide::AcceptanceNoise& noise, bool is_ratio, bool feels_neighbours,
+                         Cause disturbed_by) {
+    constexpr double least = 0.03;
+    constexpr double deviations = 5;
+    const double far =
+        is_ratio
+            ? 0
+            : std::max(least, deviations * std::sqrt(noise.replica.variance + noise.run.variance));
+    // Of any run: otherwise a hot node has a new chance with each.
+    for (const auto& margin : margins)
+        if (margin.log_ratio < -far && !margin.disturbed && !feels_neighbours)
+            return is_ratio ? Cause::slows_when_hot : Cause::below_limit;
+    const auto& newest = margins.back();
+    if (newest.log_ratio >= far) return Cause::none;
+    if (newest.disturbed) return disturbed_by;
+    return feels_neighbours ? Cause::neighbours : Cause::undecided;
 }
 
 Cause why_nothing(const Item& item) {
@@ -236,7 +259,7 @@ std::optional<double> sheet_at(const BoundBasis& basis, std::string_view benchma
 
 } // namespace
 
-bool bounds(const store::Series& series, std::string_view benchmark, const store::Series& other) {
+bool bounds(const decide::Series& series, std::string_view benchmark, const decide::Series& other) {
     if (series.benchmark != benchmark || series.place != other.place) return false;
     for (const char* name : {"together", "part"})
         if (record::text(series.parameters, name) != record::text(other.parameters, name))
@@ -248,7 +271,7 @@ bool bounds(const store::Series& series, std::string_view benchmark, const store
 }
 
 std::optional<double> bound_of_limit(const BoundBasis& basis, const Limit& limit, const Item& item,
-                                     bool at_least, const store::Observation& seen) {
+                                     bool at_least, const decide::Observation& seen) {
     const auto& own = at_least ? limit.at_least : limit.at_most;
     if (!own || limit.share_of.empty()) return own;
     std::optional<double> whole;

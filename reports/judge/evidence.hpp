@@ -20,7 +20,7 @@ namespace assay::judge {
 
 /// An observation, and which of the node's runs it is of, the oldest 0.
 struct Seen {
-    const store::Observation* observation = nullptr;
+    const decide::Observation* observation = nullptr;
     std::uint32_t run = 0;
 };
 
@@ -41,18 +41,21 @@ std::vector<Item> items_of(const store::Collection& collection,
                            const std::vector<std::uint32_t>& runs, const CountsFor& counts_for);
 
 /// A number for each series, equal for those that differ in the index of their device only.
-std::vector<std::uint32_t> groups_of(const std::vector<store::Series>& series);
+std::vector<std::uint32_t> groups_of(const std::vector<decide::Series>& series);
 
 /// Of each series the parameters in which these differ, or that some do not have.
-std::vector<record::NamedList> differences_of(const std::vector<const store::Series*>& series);
+std::vector<record::NamedList> differences_of(const std::vector<const decide::Series*>& series);
 
 /// Does one process measure it on one device? A team over several devices is not asked of each of them.
-bool is_of_one_device(const store::Series& series);
+bool is_of_one_device(const decide::Series& series);
 /// Device code that was executed on a CPU, for tests.
-bool is_executed_on_cpu(const store::Series& series);
+bool is_executed_on_cpu(const decide::Series& series);
+
+/// Of the last stage of an acceptance run.
+bool is_under_stress(const decide::Series& series);
 
 /// Was it measured? Its replicas are verified values, whatever its status.
-bool counts(const store::Observation& seen);
+bool counts(const decide::Observation& seen);
 
 /// The replicas, each held against the bound of its observation.
 struct Held {
@@ -62,7 +65,7 @@ struct Held {
     std::optional<double> bound; ///< of the newest observation
     std::size_t runs = 0;
 };
-using BoundOf = std::function<std::optional<double>(const store::Observation&)>;
+using BoundOf = std::function<std::optional<double>(const decide::Observation&)>;
 Held held_against(const Item& item, bool at_least, const BoundOf& bound);
 /// Without those that something outside the node disturbed.
 std::vector<decide::Margin> undisturbed(std::span<const decide::Margin> margins);
@@ -84,10 +87,16 @@ ItemNoise noise_of(const Limit& limit, const Item& item, bool feels_neighbours);
 
 /// May neighbours on the same host or its network slow a run as a whole, unseen by any counter? Not the work of devices of
 /// one machine.
-bool feels_neighbours(const record::Machine& machine, const store::Series& series);
+bool feels_neighbours(const record::Machine& machine, const decide::Series& series);
+
+/// Of a case under stress, with one replica of 40 s in each run. Nothing needs another: the ratio of its late rate to its
+/// early one is of a single process, and a rate is held against its limit by a margin, which covers what that ratio may lose.
+Cause cause_under_stress(std::span<const decide::Margin> margins,
+                         const decide::AcceptanceNoise& noise, bool is_ratio, bool feels_neighbours,
+                         Cause disturbed_by);
 
 /// What disturbed the replicas of an observation.
-Cause cause_of_disturbance(const store::Observation& seen);
+Cause cause_of_disturbance(const decide::Observation& seen);
 /// Why an item without a value has none: the worst that its observations say (it has one at least).
 Cause why_nothing(const Item& item);
 
@@ -102,10 +111,10 @@ struct BoundBasis {
 };
 /// Nothing where what it is a share of is not known.
 std::optional<double> bound_of_limit(const BoundBasis& basis, const Limit& limit, const Item& item,
-                                     bool at_least, const store::Observation& seen);
+                                     bool at_least, const decide::Observation& seen);
 
 /// Does the bound of this benchmark's series hold for another one: at the same place, and with the same value of each
 /// parameter that both have?
-bool bounds(const store::Series& series, std::string_view benchmark, const store::Series& other);
+bool bounds(const decide::Series& series, std::string_view benchmark, const decide::Series& other);
 
 } // namespace assay::judge

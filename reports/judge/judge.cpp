@@ -22,6 +22,7 @@
 #include <span>
 #include <thread>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace assay::judge {
@@ -240,33 +241,100 @@ void NodeJudge::check_throttling(Context& context) const {
         std::size_t throttled = 0;
         std::size_t all = 0;
         std::uint32_t series = 0;
+        bool is_hot = false;
     };
     std::map<std::string, Found> parts;
     const auto newest = static_cast<std::uint32_t>(context.runs.size() - 1);
     for (const auto& item : context.items) {
-        const auto part = part_of(collection_.series[item.series]);
+        const auto& series = collection_.series[item.series];
+        const auto part = part_of(series);
         if (!is_judged(part)) continue;
+        const bool is_hot = is_under_stress(series);
         for (const auto& [seen, run] : item.seen) {
             if (run != newest || !counts(*seen)) continue;
             const auto throttled = static_cast<std::size_t>(
-                std::ranges::count(seen->replicas, true, &store::ReplicaValue::throttled));
+                std::ranges::count(seen->replicas, true, &decide::ReplicaValue::throttled));
             auto& worst = parts[part];
             // The largest share, then the most.
             if (std::tuple{throttled * std::max<std::size_t>(worst.all, 1), throttled} >
                 std::tuple{worst.throttled * seen->replicas.size(), worst.throttled})
-                worst = {
-                    .throttled = throttled, .all = seen->replicas.size(), .series = item.series};
+                worst = {.throttled = throttled,
+                         .all = seen->replicas.size(),
+                         .series = item.series,
+                         .is_hot = worst.is_hot};
+            worst.is_hot |= is_hot && throttled > 0;
         }
     }
     for (const auto& [part, found] : parts) {
         if (found.throttled == 0) continue;
-        const bool always = found.throttled == found.all && found.all > 1;
+        const bool always = found.is_hot || (found.throttled == found.all && found.all > 1);
         auto& check =
             context.find(always ? Cause::overheated : Cause::throttled, "telemetry:throttled");
         check.part = part;
         check.series = found.series;
+        check.is_hot = found.is_hot;
         check.detail = fmt::format("{}/{}", found.throttled, found.all);
     }
+}
+
+/// What the files contradict: a clock that was set during the run, and machines that have one id.
+void NodeJudge::check_records(Context& context) const {
+    constexpr double leeway = 60; // seconds: hosts of a team have clocks of their own
+    const auto& newest = collection_.runs[context.node.runs.back()];
+    if (newest.strayed_seconds > leeway)
+        context.find(Cause::clock_went_back, "setup:clock").detail =
+            fmt::format("{}: {:.0f} s", plain(newest.file.string()), newest.strayed_seconds);
+    const auto found = machines_of_.find(newest.machine_id);
+    if (found == machines_of_.end() || found->second.size() < 2 || !context.node.repair.empty())
+        return;
+    std::vector<std::string> files;
+    for (const auto& [machine, file] : found->second) files.push_back(file);
+    context.find(Cause::id_of_others, "setup:id").detail =
+        fmt::format("{}: {}", plain(newest.machine_id), fmt::join(files, ", "));
+}
+
+/// Replicas that stand in two runs count once, in the older one. Of two cases nobody knows whose they are.
+void NodeJudge::drop_copies(Context& context) const {
+    struct Original {
+        double value;
+        const Item* item;
+        const decide::Observation* seen;
+    };
+    std::unordered_map<std::uint32_t, Original> originals;
+    const auto name = [&](const Item& item, const decide::Observation& seen) {
+        return fmt::format("{} in {}", name_of(collection_.series[item.series]),
+                           plain(collection_.runs[seen.run].file.string()));
+    };
+    std::string first;
+    std::set<const decide::Observation*> dropped;
+    for (const auto& item : context.items)
+        for (const auto& one : item.seen) {
+            const auto& seen = *one.observation;
+            // A print has 32 bits: other cases must have two in common.
+            std::size_t common = 0;
+            bool is_copy = false;
+            const Original* original = nullptr;
+            for (const auto& replica : seen.replicas) {
+                if (replica.print == 0) continue;
+                const auto [known, is_new] =
+                    originals.try_emplace(replica.print, Original{replica.value, &item, &seen});
+                if (is_new) continue;
+                original = &known->second;
+                is_copy |=
+                    ++common > 1 || (original->item == &item && original->value == replica.value);
+            }
+            if (!is_copy) continue;
+            dropped.insert(&seen);
+            if (original->item != &item) dropped.insert(original->seen);
+            if (first.empty())
+                first = fmt::format("{} = {}", name(item, seen),
+                                    name(*original->item, *original->seen));
+        }
+    for (auto& item : context.items)
+        std::erase_if(item.seen,
+                      [&](const Seen& one) { return dropped.contains(one.observation); });
+    std::erase_if(context.items, [](const Item& item) { return item.seen.empty(); });
+    if (!first.empty()) context.find(Cause::replicas_copied, "replicas").detail = std::move(first);
 }
 
 void NodeJudge::check_soaks(Context& context) const {
@@ -282,7 +350,7 @@ void NodeJudge::check_telemetry(Context& context) const {
         const auto cause = cause_of(which);
         if (!cause) continue;
         const auto saw = [&](const Seen& one) {
-            return (one.observation->events.value_or(0) & store::event_bit(which)) != 0;
+            return (one.observation->events.value_or(0) & decide::event_bit(which)) != 0;
         };
         const auto item = std::ranges::find_if(context.items, [&](const Item& each) {
             return is_judged(part_of(collection_.series[each.series])) &&

@@ -50,6 +50,7 @@ struct Check {
     std::optional<std::size_t> repeats; ///< replicas that would decide
     bool is_warm =
         true; ///< a device had worked for 2 s before each window, as far as the files say
+    bool is_hot = false; ///< about the last stage of an acceptance run, stress
     References beside;
     std::string detail;                  ///< what was found: "gpu=7", "mc0 ce_count: 0 to 3"
     record::NamedList which;             ///< parameters that set it apart from others of its limit

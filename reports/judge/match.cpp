@@ -143,10 +143,10 @@ std::string places_of(const Limit& limit) {
     return place.empty() ? "*" : place;
 }
 
-bool is_for(const Limit& limit, const store::Series& series) {
+bool is_for(const Limit& limit, const decide::Series& series) {
     if (limit.metric.empty() ? !series.is_headline : limit.metric != series.metric) return false;
-    // A limit of a case alone says nothing of a part of the host, of eight devices at once, or of a soak.
-    for (const char* name : {"together", "part", "soak"})
+    // A limit of a case alone says nothing of a part of the host, of eight devices at once, of a soak, or of stress.
+    for (const char* name : {"together", "part", "soak", "alone", "stress"})
         if (record::find(series.parameters, name) != nullptr && !limit.cases.contains(name))
             return false;
     return std::ranges::all_of(limit.cases, [&](const auto& entry) {
@@ -165,7 +165,7 @@ std::string device_part(std::string place) {
     if (place.find(':') == std::string::npos) place += ":0";
     return place;
 }
-std::string part_of(const store::Series& series) {
+std::string part_of(const decide::Series& series) {
     const bool crosses_network = record::number(series.conditions, "machines").value_or(1) > 1;
     if (series.place == "host") return crosses_network ? "fabric" : "host";
     return is_of_one_device(series) ? device_part(series.place) : "fabric";
@@ -230,7 +230,7 @@ bool replaces(const Limit& limit, const Limit& other, const record::Machine& fou
            });
 }
 
-const record::Device* device_of(const record::Machine& machine, const store::Series& series) {
+const record::Device* device_of(const record::Machine& machine, const decide::Series& series) {
     const auto [kind, index] = parts_of(series.place);
     for (const auto& device : machine.devices)
         if (device.kind == kind && device.index == index) return &device;

@@ -27,12 +27,12 @@ bool is_for(const Selector& machine, const record::Machine& found);
 bool is_for_device(const Selector& machine, const record::Machine& found,
                    const record::Device& device);
 /// Is the limit for this series? A parameter that the series does not have matches nothing.
-bool is_for(const Limit& limit, const store::Series& series);
+bool is_for(const Limit& limit, const decide::Series& series);
 
 /// As record::words_of, but the first device has its number, too: "cuda:0".
 std::string device_part(std::string place);
 /// The part of the node that a series is of; see Check::part.
-std::string part_of(const store::Series& series);
+std::string part_of(const decide::Series& series);
 /// Of a limit that nothing was measured for: the device where only one can be meant.
 std::string part_of(const Limit& limit, const record::Machine& machine);
 /// May a case that the limit is for be measured on this machine? A limit of a library for devices needs one of them.
@@ -44,7 +44,7 @@ bool is_closer(const Limit& limit, const Limit& other);
 bool replaces(const Limit& limit, const Limit& other, const record::Machine& found);
 
 /// The device that a series was measured on; null for the host, and for a device that no driver described.
-const record::Device* device_of(const record::Machine& machine, const store::Series& series);
+const record::Device* device_of(const record::Machine& machine, const decide::Series& series);
 /// The patterns of a place: "cuda*"; "*" where the limit has none.
 std::string places_of(const Limit& limit);
 

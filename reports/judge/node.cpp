@@ -54,10 +54,15 @@ NodeJudge::NodeJudge(const store::Collection& collection, const Limits& limits,
       groups_{groups_of(collection.series)} {
     for (std::uint32_t i = 0; i < collection.series.size(); ++i)
         series_at_.try_emplace({groups_[i], collection.series[i].place}, i);
-    for (std::uint32_t i = 0; i < collection.runs.size(); ++i)
-        for (const auto& device : collection.machines[collection.runs[i].machine].devices)
+    for (std::uint32_t i = 0; i < collection.runs.size(); ++i) {
+        const auto& run = collection.runs[i];
+        const auto& machine = collection.machines[run.machine];
+        if (record::is_strong(machine.identity.by))
+            machines_of_[run.machine_id].try_emplace(machine.id, plain(run.file.string()));
+        for (const auto& device : machine.devices)
             if (auto& runs = runs_with_[record::part_id(device)]; runs.empty() || runs.back() != i)
                 runs.push_back(i);
+    }
     for (const auto& limit : limits.limits) {
         auto& closer = closer_.emplace_back();
         for (std::uint32_t i = 0; i < limits.limits.size(); ++i)
@@ -75,6 +80,8 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
     context.items = items_of(
         collection_, first, groups_, context.runs,
         [&](std::uint32_t run, std::uint32_t series) { return counts_for(node, run, series); });
+    drop_copies(context);
+    check_records(context);
     context.has_limit.resize(context.items.size());
     context.any_soak = std::ranges::any_of(
         node.runs, [&](std::uint32_t run) { return collection_.runs[run].soak.has_value(); });
@@ -185,7 +192,7 @@ void NodeJudge::check_limits(Context& context) const {
 
 /// Of one limit: several cases need names of their own.
 void NodeJudge::tell_apart(std::span<Check> checks) const {
-    std::vector<const store::Series*> series;
+    std::vector<const decide::Series*> series;
     for (const auto& check : checks) series.push_back(&collection_.series[*check.series]);
     auto which = differences_of(series);
     for (std::size_t i = 0; i < checks.size(); ++i) checks[i].which = std::move(which[i]);
@@ -272,6 +279,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     check.series = item.series;
     check.at_least = at_least;
     check.part = part_of(series);
+    check.is_hot = is_under_stress(series);
     check.unit = series.unit;
     check.required = !limit.optional;
     const auto say = [&](Cause cause) {
@@ -302,11 +310,11 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
             return !counts(*one.observation) || holds(*one.observation);
         });
     };
-    if (!all_of_values([](const store::Observation& seen) { return seen.events.has_value(); }))
+    if (!all_of_values([](const decide::Observation& seen) { return seen.events.has_value(); }))
         return say(Cause::no_telemetry);
-    if (!all_of_values([](const store::Observation& seen) { return seen.verified; }))
+    if (!all_of_values([](const decide::Observation& seen) { return seen.verified; }))
         return say(Cause::not_verified);
-    const BoundOf bound_of = [&](const store::Observation& seen) {
+    const BoundOf bound_of = [&](const decide::Observation& seen) {
         return bound_of_limit(
             {.collection = collection_, .limits = limits_, .items = context.items}, limit, item,
             at_least, seen);
@@ -352,6 +360,13 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     // Of ratios both sides are of one run.
     if (series.unit == "1")
         for (auto* each : {&noise.fail, &noise.pass}) each->run = {.variance = 0, .degrees = 0};
+    if (check.is_hot) {
+        say(cause_under_stress(held.margins, noise.pass, series.unit == "1", is_shared,
+                               cause_of_disturbance(*item.seen.back().observation)));
+        if (check.outcome == Outcome::fail && limit.action != Action::none)
+            check.action = limit.action;
+        return;
+    }
     std::vector<double> started;
     if (is_shared)
         for (const auto run : context.runs)
@@ -446,7 +461,8 @@ void NodeJudge::check_cases(Context& context) const {
     for (std::size_t i = 0; i < context.items.size(); ++i) {
         if (context.has_limit[i]) continue;
         const auto& item = context.items[i];
-        const auto part = part_of(collection_.series[item.series]);
+        const auto& series = collection_.series[item.series];
+        const auto part = part_of(series);
         if (!is_judged(part)) continue;
         const bool is_wrong = std::ranges::any_of(item.seen, [](const Seen& one) {
             return one.observation->status == record::Status::incorrect;
@@ -454,12 +470,17 @@ void NodeJudge::check_cases(Context& context) const {
         auto cause = is_wrong ? Cause::wrong_result : Cause::none;
         if (!is_wrong && !newest_value(item).value) {
             const auto why = why_nothing(item);
-            if (meaning_of(why).outcome == Outcome::error || why == Cause::overheated) cause = why;
+            // Without heat an acceptance run is not complete.
+            const bool is_open = why == Cause::interrupted && is_under_stress(series) &&
+                                 !feels_neighbours(context.machine, series);
+            if (meaning_of(why).outcome == Outcome::error || why == Cause::overheated || is_open)
+                cause = why;
         }
         if (cause == Cause::none) continue;
-        auto& check = context.find(cause, "case:" + collection_.series[item.series].benchmark);
+        auto& check = context.find(cause, "case:" + series.benchmark);
         check.series = item.series;
         check.part = part;
+        check.is_hot = is_under_stress(series);
     }
 }
 

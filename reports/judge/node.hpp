@@ -46,6 +46,8 @@ private:
     void check_devices(Context& context, std::uint32_t limit) const;
     void check_telemetry(Context& context) const;
     void check_throttling(Context& context) const;
+    void check_records(Context& context) const;
+    void drop_copies(Context& context) const;
     void add_parts(Context& context) const;
     bool is_judged(std::string_view part) const;
     void check_cases(Context& context) const;
@@ -63,7 +65,9 @@ private:
     std::map<std::pair<std::uint32_t, std::string>, std::uint32_t>
         series_at_; ///< by group and place
     std::map<std::string, std::vector<std::uint32_t>, std::less<>>
-        runs_with_;                             ///< by the id of a device that was in their machine
+        runs_with_; ///< by the id of a device that was in their machine
+    /// By the id in their files those machines that strong facts tell apart, each with a file.
+    std::map<std::string, std::map<std::string, std::string>> machines_of_;
     std::vector<std::vector<bool>> of_series_;  ///< for each limit and series: is it for it?
     std::vector<std::vector<bool>> of_machine_; ///< for each limit and machine
     std::vector<std::vector<std::uint32_t>>

@@ -177,7 +177,7 @@ constexpr std::optional<CauseMeaning> known_meaning(Cause cause) {
     };
     if (cause == none) return CauseMeaning{Outcome::pass, Blame::none, Action::none};
     if (is({below_limit, above_limit, slower_than_siblings, wrong_result, corrupted, slowed_down,
-            overheated}))
+            slows_when_hot, overheated}))
         return broken(Action::isolate);
     if (is({part_missing, link_narrow, module_missing, link_slow})) return broken(Action::reseat);
     if (is({links_missing, memory_uncorrected})) return broken(Action::reset);
@@ -192,10 +192,10 @@ constexpr std::optional<CauseMeaning> known_meaning(Cause cause) {
     if (cause == driver_silent)
         return CauseMeaning{Outcome::inconclusive, Blame::user, Action::reboot};
     if (is({nothing_measured, not_measured, no_value, too_few_replicas, undecided, unstable,
-            disturbed, soak_short, not_compared, neighbours, interrupted}))
+            disturbed, soak_short, not_compared, neighbours, interrupted, clock_went_back}))
         return open;
     if (is({no_limits, not_applicable, no_datasheet, no_siblings, no_telemetry, not_verified,
-            wrong_unit, executed_on_cpu, limit_expired, unsettled}))
+            wrong_unit, executed_on_cpu, limit_expired, unsettled, id_of_others, replicas_copied}))
         return lacking;
     if (is({case_failed, case_crashed, case_timed_out, not_started})) return ended;
     if (is({waived, waiver_unused})) return CauseMeaning{Outcome::warn, Blame::none, Action::none};

@@ -59,7 +59,7 @@ bool is_called_by_cause(const Check& check) {
            !id.starts_with("soak:");
 }
 
-const store::Series* series_of(const Judgement& judgement, const Check& check) {
+const decide::Series* series_of(const Judgement& judgement, const Check& check) {
     return check.series ? &judgement.collection.series[*check.series] : nullptr;
 }
 const Limit* limit_of(const Judgement& judgement, const Check& check) {
@@ -76,8 +76,14 @@ void add_once(std::vector<std::string>& names, std::string name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
 }
 
+/// Does a run settle it, at once or after its action?
 bool is_to_be_measured(const Check& check) {
-    return check.outcome != Outcome::skip && check.action == Action::retest;
+    return check.outcome > Outcome::skip && check.action >= Action::retest &&
+           check.action <= Action::reseat;
+}
+/// A FAIL stays until a run says what was repaired.
+bool needs_repair(const Check& check) {
+    return check.outcome == Outcome::fail && check.action > Action::fix_setup;
 }
 
 std::string missing_of(const Judgement& judgement) {
@@ -137,6 +143,7 @@ Tone tone_of(Outcome outcome) {
 Stage stage_of(const Check& check) {
     const std::string_view id = check.id;
     const auto cause = real_cause(check);
+    if (check.is_hot) return Stage::heat;
     if (cause == Cause::wrong_result || id.starts_with("case:") || id == "soak:results")
         return Stage::correctness;
     if (id.starts_with("expect:") || meaning_of(cause).blame == Blame::user) return Stage::setup;
@@ -233,11 +240,13 @@ std::string next_of(const Judgement& judgement, const Check& check) {
         parts.push_back(say<text::judge::repeats>(*check.repeats, check.replicas));
     else if (check.cause == Cause::unsettled)
         parts.push_back(say<text::judge::cannot_settle>());
-    if (const auto* node = node_of(judgement, check); node != nullptr && is_to_be_measured(check))
-        parts.push_back(command_for(judgement, *node, {&check}));
-    else if (auto action = action_in_words(check.action);
-             !action.empty() && check.outcome != Outcome::skip)
+    const auto* node = node_of(judgement, check);
+    const bool has_command = node != nullptr && is_to_be_measured(check);
+    if (auto action = action_in_words(check.action);
+        !action.empty() && check.outcome != Outcome::skip &&
+        !(has_command && check.action == Action::retest))
         parts.push_back(std::move(action));
+    if (has_command) parts.push_back(command_for(judgement, *node, {&check}));
     return sentences(parts);
 }
 
@@ -295,9 +304,11 @@ std::string command_for(const Judgement& judgement, const Node& node,
                         const std::vector<const Check*>& checks) {
     constexpr std::size_t most = 4;
     std::vector<std::string> benchmarks;
+    bool is_of_node = false; // and not of some cases
     for (const auto* check : checks) {
         const auto* series = series_of(judgement, *check);
         const auto* limit = limit_of(judgement, *check);
+        is_of_node |= series == nullptr && limit == nullptr;
         if (series != nullptr)
             add_once(benchmarks, series->benchmark);
         else if (limit != nullptr)
@@ -309,7 +320,7 @@ std::string command_for(const Judgement& judgement, const Node& node,
     // Of a run of single benchmarks there is no suite of this name.
     auto command =
         fmt::format("assay run {} --check", suite.empty() ? "acceptance" : plain(suite, 60));
-    if (benchmarks.size() <= most)
+    if (benchmarks.size() <= most && !is_of_node)
         for (const auto& one : benchmarks)
             command += one.find_first_of("*?[") == std::string::npos
                            ? fmt::format(" --only {}", plain(one, 60))
@@ -317,6 +328,10 @@ std::string command_for(const Judgement& judgement, const Node& node,
     std::size_t replicas = 0;
     for (const auto* check : checks) replicas = std::max(replicas, check->repeats.value_or(0));
     if (replicas > 0) command += fmt::format(" --replicas {}", replicas);
+    if (const auto repaired =
+            std::ranges::find_if(checks, [](const Check* check) { return needs_repair(*check); });
+        repaired != checks.end())
+        command += fmt::format(" --tag repair={}", to_string((*repaired)->action));
     return say<text::judge::run>(command);
 }
 
@@ -355,7 +370,7 @@ Answer answer_of(const Judgement& judgement) {
     const auto& node = judgement.nodes.front();
     std::vector<const Check*> open;
     for (const auto& check : node.checks)
-        if (is_to_be_measured(check)) open.push_back(&check);
+        if (is_to_be_measured(check) && !needs_repair(check)) open.push_back(&check);
     if (one && !open.empty()) answer.next = command_for(judgement, node, open);
     if (const auto* worst = worst_of(node); worst != nullptr) {
         auto found = finding_of(judgement, *worst);
@@ -392,7 +407,10 @@ std::vector<std::string> scope_of(const Judgement& judgement) {
 
     std::vector<std::string> left_out;
     for (const auto& problem : judgement.collection.problems)
-        if (!problem.is_copy) left_out.push_back(plain(problem.where, longest_name));
+        if (!problem.is_copy)
+            left_out.push_back(
+                say<text::words::in_brackets>(plain(problem.where, longest_name),
+                                              translated(plain(problem.reason, longest_name))));
     add_names<text::judge_scope::left_out>(parts, left_out);
     std::vector<std::string> unfinished;
     for (const auto& journal : judgement.collection.unfinished)

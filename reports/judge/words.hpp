@@ -26,8 +26,8 @@ std::string action_in_words(Action action);
 document::Tone tone_of(Outcome outcome);
 
 /// What a check is about.
-enum class Stage : std::uint8_t { setup, correctness, telemetry, speed };
-inline constexpr std::size_t stages = 4;
+enum class Stage : std::uint8_t { setup, correctness, telemetry, speed, heat };
+inline constexpr std::size_t stages = 5;
 Stage stage_of(const Check& check);
 
 /// By its label or host name, where runs have one, otherwise by its id.

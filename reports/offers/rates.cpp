@@ -15,7 +15,7 @@
 namespace assay::offers {
 namespace {
 
-bool fits(const std::string& pattern, const store::Series& series) {
+bool fits(const std::string& pattern, const decide::Series& series) {
     const auto name = name_of(series);
     if (pattern == name || pattern == series.benchmark) return true;
     std::string escaped; // names hold brackets: gemm.square[openblas]
@@ -75,7 +75,7 @@ Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
     Gathered rates;
     using Case = std::pair<std::uint32_t, std::string>; ///< run and name
     std::map<Case, std::map<std::string, double>> others;
-    std::vector<std::pair<Case, const store::Observation*>> cases;
+    std::vector<std::pair<Case, const decide::Observation*>> cases;
     std::set<Case> rated;
     std::set<std::uint32_t> from;
     for (const auto& seen : runs.observations) {

@@ -23,14 +23,14 @@ using namespace document;
 namespace {
 
 /// Of a case: where a symbol ("all") stands for a number, the setting of that name has it.
-std::optional<double> number_named(const store::Series& series, const record::NamedList& settings,
+std::optional<double> number_named(const decide::Series& series, const record::NamedList& settings,
                                    std::string_view name) {
     const auto number = record::number(settings, name);
     return number ? number : record::number(series.parameters, name);
 }
 
 /// A published interval is Student's t over the replicas.
-double log_error_of(const store::Observation& observation) {
+double log_error_of(const decide::Observation& observation) {
     if (!observation.low || !observation.high || !(*observation.low > 0) ||
         !(*observation.high > *observation.low))
         return 0;
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    void add(const store::Observation& observation) {
+    void add(const decide::Observation& observation) {
         const auto& series = all_.series[observation.series];
         if (series.benchmark != benchmark_ || !observation.value) return;
         if (!std::ranges::all_of(filters_,
@@ -94,18 +94,19 @@ private:
         curve.machine_ids.insert(machine_of(observation).id);
     }
 
-    double seconds_of(const store::Series& series, double value, double bytes, double ranks) const {
+    double seconds_of(const decide::Series& series, double value, double bytes,
+                      double ranks) const {
         if (series.unit == "s") return value;
         if (series.metric == "bus_bandwidth") return bytes * bus_factor(collective_, ranks) / value;
         if (series.metric == "algorithm_bandwidth") return bytes / value;
         return 0;
     }
 
-    const record::Machine& machine_of(const store::Observation& observation) const {
+    const record::Machine& machine_of(const decide::Observation& observation) const {
         return all_.machines[all_.runs[observation.run].machine];
     }
 
-    MeasuredCurve& curve_of(const store::Observation& observation, const store::Series& series) {
+    MeasuredCurve& curve_of(const decide::Observation& observation, const decide::Series& series) {
         const auto& machine = machine_of(observation);
         const bool named = !machine.instance.empty() && machine.instance != "unknown";
         record::Case rest;
@@ -133,7 +134,7 @@ private:
         return curves_.try_emplace(key, std::move(curve)).first->second;
     }
 
-    void skip(const store::Observation& observation, std::string reason) {
+    void skip(const decide::Observation& observation, std::string reason) {
         const auto& series = all_.series[observation.series];
         out_.not_used.push_back(
             {.where = plain(

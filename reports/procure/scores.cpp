@@ -49,12 +49,19 @@ struct Found {
 };
 
 /// Processes of a team measure their machines, of which there must be as many as are offered.
-bool is_of_team(const store::Series& series) {
+bool is_of_team(const decide::Series& series) {
     return std::ranges::any_of(series.parameters,
                                [](const auto& one) { return one.name == "ranks"; });
 }
-std::string together_in(const store::Series& series) {
+std::string together_in(const decide::Series& series) {
     return record::text(series.parameters, "together");
+}
+
+/// Measured once more for acceptance: one device while the others idle, or all of them for 40 s.
+bool is_of_acceptance(const decide::Series& series) {
+    return std::ranges::any_of(series.parameters, [](const auto& one) {
+        return one.name == "alone" || one.name == "stress";
+    });
 }
 
 /// Says how work is done, not what it is: the fastest way of each machine counts.
@@ -68,7 +75,7 @@ bool is_way(const std::string& name, const record::Value& value) {
     return ways.contains(name) || usual.contains({name, record::to_string(value)});
 }
 
-Item item_of(const store::Series& series, Take take) {
+Item item_of(const decide::Series& series, Take take) {
     Item item{.kind = fmt::format("{}/{} {}", series.benchmark, series.version, series.metric),
               .what = {}};
     std::string size;
@@ -92,7 +99,7 @@ Item item_of(const store::Series& series, Take take) {
 }
 
 /// A rate may be of operations of any kind, where a measure takes either.
-std::string unit_of(const store::Series& series) {
+std::string unit_of(const decide::Series& series) {
     return series.unit == "OP/s" ? "FLOP/s" : series.unit;
 }
 
@@ -172,7 +179,7 @@ private:
             types.assign(found.begin(), found.end());
         }
     }
-    const std::vector<std::size_t>& types_of(const store::Observation& seen) const {
+    const std::vector<std::size_t>& types_of(const decide::Observation& seen) const {
         return types_[runs_.runs[seen.run].machine];
     }
 
@@ -212,18 +219,18 @@ private:
         fits_any_.push_back(false);
         auto filters = make_filters(runs_, measure.where);
         if (!filters) return {}; // a key that no series has: not measured
-        const auto fits = [&](const store::Observation& seen) {
+        const auto fits = [&](const decide::Observation& seen) {
             return std::ranges::all_of(*filters, [&](const auto& f) { return f.admits(seen); });
         };
         fits_any_.back() = std::ranges::any_of(runs_.observations, fits);
-        std::vector<const store::Observation*> alone;
-        std::vector<const store::Observation*> together;
+        std::vector<const decide::Observation*> alone;
+        std::vector<const decide::Observation*> together;
         std::vector<bool> of_team(runs_.series.size());
         for (std::size_t s = 0; s < runs_.series.size(); ++s)
             of_team[s] = is_of_team(runs_.series[s]);
         for (const auto& seen : runs_.observations) {
             const auto& series = runs_.series[seen.series];
-            if (types_of(seen).empty() || !is_good(seen) ||
+            if (types_of(seen).empty() || !is_good(seen) || is_of_acceptance(series) ||
                 (measure.metric.empty() ? !seen.is_primary : series.metric != measure.metric) ||
                 !fits(seen))
                 continue;
@@ -254,7 +261,7 @@ private:
         return {};
     }
 
-    double devices_of(const store::Observation& seen) const {
+    double devices_of(const decide::Observation& seen) const {
         return static_cast<double>(runs_.machines[runs_.runs[seen.run].machine].devices.size());
     }
 
@@ -267,9 +274,9 @@ private:
     }
 
     /// The rate of a node in one run: that of one device, the mean of those measured, times their number.
-    void add(const Measure& measure, const std::vector<const store::Observation*>& all,
+    void add(const Measure& measure, const std::vector<const decide::Observation*>& all,
              const std::vector<bool>& of_team) {
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const store::Observation*>>
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const decide::Observation*>>
             cases;
         for (const auto* seen : all) cases[{seen->run, seen->series}].push_back(seen);
         std::map<std::uint32_t, Item> known; // by series

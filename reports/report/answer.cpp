@@ -176,8 +176,7 @@ std::string not_measured(const Run& run, const Report& report) {
 /// Of the rows: those with a value, those to be careful with, ...
 struct Counts {
     std::size_t values = 0;
-    std::size_t unreliable = 0;
-    std::size_t disturbed = 0;
+    std::map<record::Knowledge, std::size_t> kinds; ///< how well the values are known
     std::size_t unverified = 0;
     std::size_t broken = 0;
     std::vector<std::string> wrong; ///< names
@@ -190,8 +189,7 @@ Counts count(const Run& run, const Report& report) {
             if (row.status == Status::incorrect) counts.wrong.push_back(name_with_library(row));
             if (!row.number) continue;
             ++counts.values;
-            if (!is_reliable(row)) ++counts.unreliable;
-            if (row.status == Status::disturbed) ++counts.disturbed;
+            ++counts.kinds[row.knowledge];
         }
     for (const auto& group : report.missing)
         if (group.status != Status::skipped && group.status != Status::interrupted)
@@ -201,16 +199,28 @@ Counts count(const Run& run, const Report& report) {
     return counts;
 }
 
+bool are_mostly_rough(const Counts& counts) {
+    const auto rough = counts.kinds.find(record::Knowledge::rough);
+    return rough != counts.kinds.end() && 2 * rough->second > counts.values;
+}
+bool are_all_known(const Counts& counts) {
+    const auto known = counts.kinds.find(record::Knowledge::known);
+    return known != counts.kinds.end() && known->second == counts.values;
+}
+
 std::string verified_in_words(const Run& run, const Counts& counts) {
     if (counts.unverified == counts.values && run.imported)
         return say_count<text::verdict::imported>(counts.values, run.imported->tool);
     if (counts.unverified > 0)
         return say_count<text::verdict::unverified>(counts.values, counts.unverified);
-    if (counts.disturbed * 2 > counts.values)
-        return say_count<text::verdict::do_not_quote>(counts.values, counts.disturbed);
-    if (counts.unreliable == 0) return say_count<text::verdict::reliable>(counts.values);
-    if (counts.values == 1) return say<text::verdict::one_unreliable>();
-    return say_count<text::verdict::some_unreliable>(counts.unreliable, counts.values);
+    if (are_mostly_rough(counts))
+        return say_count<text::verdict::do_not_quote>(counts.values,
+                                                      counts.kinds.at(record::Knowledge::rough));
+    if (are_all_known(counts)) return say_count<text::verdict::reliable>(counts.values);
+    std::vector<std::string> kinds;
+    for (const auto& [kind, number] : counts.kinds)
+        kinds.push_back(say<text::facts::in_state>(number, knowledge_in_words(kind)));
+    return say_count<text::verdict::kinds>(counts.values, list_of(kinds, kinds.size()));
 }
 
 } // namespace
@@ -242,12 +252,12 @@ Shown shown_of(const Row& row) {
 }
 
 bool is_reliable(const Row& row) {
-    return row.number && row.status == Status::ok && !shown_of(row).wide;
+    return row.number && row.knowledge == record::Knowledge::known && !shown_of(row).wide;
 }
 
 Tone tone_of(const Row& row) {
     if (!row.number) return Tone::bad;
-    return row.status == Status::ok ? Tone::good : Tone::weak;
+    return row.knowledge == record::Knowledge::known ? Tone::good : Tone::weak;
 }
 
 std::vector<Fact> tiles_of(const Report& report) {
@@ -314,14 +324,14 @@ void judge(const Run& run, Report& report) {
     if (stopped) said.push_back(say<text::verdict::stopped>());
     said.push_back(counts.values == 0 ? say<text::verdict::nothing>()
                                       : verified_in_words(run, counts));
-    if (counts.unreliable > 0 && !wrong)
+    const bool all_known = are_all_known(counts);
+    if (counts.values > 0 && !all_known && !wrong)
         if (auto cause = busy_cause(record::busy_of(run)); !cause.empty())
             said.push_back(std::move(cause));
     report.verdict = sentences(said);
-    const bool disturbed = counts.disturbed * 2 > counts.values;
-    if (wrong || lost || counts.values == 0 || disturbed)
+    if (wrong || lost || counts.values == 0 || are_mostly_rough(counts))
         report.tone = Tone::bad;
-    else if (counts.broken > 0 || stopped || counts.unreliable > 0)
+    else if (counts.broken > 0 || stopped || !all_known)
         report.tone = Tone::weak;
     else
         report.tone = counts.unverified > 0 ? Tone::plain : Tone::good;

@@ -218,7 +218,8 @@ void few_cores(const Run& run, Findings& out) {
 void few_replicas(const Run& run, Findings& out) {
     const auto names = names_where(run, [](const Case& c) {
         const auto* metric = headline(c);
-        return metric != nullptr &&
+        const bool is_stress = record::find(c.parameters, "stress") != nullptr; // by its course
+        return metric != nullptr && !is_stress &&
                metric->interval_scope != record::IntervalScope::between_replicas;
     });
     if (names.empty()) return;

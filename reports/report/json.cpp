@@ -117,7 +117,7 @@ Value names(const Report& report) {
 
 ASSAY_FIELDS(OtherCeiling, (record.share, "of_ceiling"), (record.number, "ceiling"),
              (record.note + 1, "ceiling_note"))
-ASSAY_FIELDS(Row, identity, benchmark, (record.what, "case"), library, status,
+ASSAY_FIELDS(Row, identity, benchmark, (record.what, "case"), library, status, knowledge,
              (record.value, "text"), (record.number, "value"), low, high, unit, interval, covers,
              (record.title, "metric"), higher_is_better, on_curve, (record.share, "of_ceiling"),
              ceiling, (note_of(record), "ceiling_note"), other_ceilings,

@@ -147,6 +147,7 @@ Row make_row(const Case& c) {
     // A case that says ok beside a failed check is wrong all the same.
     if (c.verification && !c.verification->passed && (is_measured(c.status)))
         row.status = Status::incorrect;
+    if (is_measured(row.status)) row.knowledge = record::knowledge_of(c);
     add_figures(c, row);
     add_notes(c, row);
     return row;

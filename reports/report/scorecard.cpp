@@ -65,7 +65,11 @@ document::Row row_with(const Section& section, const Row& row) {
                                .outcomes = {std::string{record::to_string(row.status)}}}};
     out.cells[0].text = row.short_name;
     out.cells[1].text = row.library;
-    out.cells[4] = {.text = std::string{status_in_words(row.status)}, .tone = tone_of(row)};
+    out.cells[4] = {.text =
+                        std::string{record::is_measured(row.status)
+                                        ? knowledge_in_words(row.knowledge, row.higher_is_better)
+                                        : status_in_words(row.status)},
+                    .tone = tone_of(row)};
     out.cells[8].text = row.settings;
     return out;
 }

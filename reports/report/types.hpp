@@ -7,6 +7,7 @@
 
 #include "document/document.hpp"
 #include "record/model.hpp"
+#include "record/summary.hpp"
 #include "report/serving.hpp"
 
 #include <cstddef>
@@ -62,6 +63,7 @@ struct Row {
     std::string identity;                ///< the whole of it, as two runs match by
     std::string library;
     record::Status status = record::Status::ok;
+    record::Knowledge knowledge = record::Knowledge::none;
     std::string value;                       ///< "505 GFLOP/s"; empty where there is no figure
     std::string title;                       ///< "floating point rate"
     std::string interval;                    ///< "±0.4%"; empty where there is none

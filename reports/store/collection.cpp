@@ -136,45 +136,19 @@ Collection read(std::vector<FoundFile> files, std::vector<Problem> problems,
 
 } // namespace
 
-std::string name_of(const Series& series) {
-    record::Case entry; // as one expression GCC 12 warns of members that it has not
-    entry.benchmark = series.benchmark;
-    entry.version = series.version;
-    entry.place.kind = series.place;
-    entry.library = series.library;
-    entry.parameters = series.parameters;
-    return record::identity(entry);
-}
-
 bool are_soaks(const Collection& collection) {
     return !collection.runs.empty() && std::ranges::all_of(collection.runs, [](const RunInfo& run) {
         return run.soak.has_value();
     });
 }
 
-double nodes_of(const Observation& seen, const Collection& runs) {
+double nodes_of(const decide::Observation& seen, const Collection& runs) {
     if (seen.settings < runs.settings.size())
         for (const auto& [name, value] : runs.settings[seen.settings])
             if (name == "job.hosts")
                 if (const auto* hosts = std::get_if<std::string>(&value))
                     return 1 + static_cast<double>(std::ranges::count(*hosts, ' '));
     return 1;
-}
-
-bool is_good(const Observation& seen) {
-    return seen.value && std::isfinite(*seen.value) && *seen.value > 0 &&
-           (seen.status == record::Status::ok || seen.status == record::Status::unstable);
-}
-
-std::vector<ReplicaValue> counted(const Observation& seen) {
-    std::vector<ReplicaValue> quiet;
-    std::ranges::copy_if(seen.replicas, std::back_inserter(quiet),
-                         [](const ReplicaValue& one) { return !one.disturbed; });
-    return quiet.empty() ? seen.replicas : quiet;
-}
-
-bool is_partial(const Observation& seen) {
-    return !seen.replicas.empty() && std::cmp_less(seen.replicas.size(), seen.planned);
 }
 
 Result<Collection> collect(const std::vector<std::string>& inputs, const CollectOptions& options) {

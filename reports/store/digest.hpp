@@ -49,13 +49,14 @@ private:
 /// What digests refer to. Series are without their words.
 struct Pools {
     Pool<record::Machine> machines;
-    Pool<Series> series;
+    Pool<decide::Series> series;
     Pool<record::NamedList> settings;
     Pool<std::vector<MetricKind>> others; ///< which metrics a case has beside the primary one
 };
 
 struct CaseDigest {
-    Observation seen;    ///< its run is not known yet; series and settings are numbers of the pools
+    decide::Observation
+        seen;            ///< its run is not known yet; series and settings are numbers of the pools
     std::string problem; ///< why an ok or unstable case has no value
     std::uint32_t others = 0;
     std::vector<MetricValues> values; ///< of those among the others that are asked for
@@ -75,14 +76,10 @@ public:
 private:
     RunDigest digest_;
     Pooled<record::Machine> machine_;
-    std::vector<Pooled<Series>> series_;
+    std::vector<Pooled<decide::Series>> series_;
     std::vector<Pooled<record::NamedList>> settings_;
     std::vector<Pooled<std::vector<MetricKind>>> others_;
 };
-
-/// What identifies it; the words follow from that.
-ASSAY_FIELDS(Series, benchmark, version, place, library, parameters, conditions, metric, unit,
-             higher_is_better)
 
 // --- gather --------------------------------------------------------------------------------------
 // Makes one Collection of digests: looks at each for what cannot be, finds runs that are there twice, numbers machines,

@@ -303,7 +303,7 @@ Result<void> keep_machine_of(Collection& all, const fs::path& file) {
     }
     all.runs = std::move(runs);
     std::erase_if(all.observations,
-                  [&](const Observation& seen) { return numbers[seen.run] == gone; });
+                  [&](const decide::Observation& seen) { return numbers[seen.run] == gone; });
     for (auto& seen : all.observations) seen.run = numbers[seen.run];
     std::erase_if(all.problems, [&](const Problem& one) { return !is_below(one.where, names); });
     std::erase_if(all.unfinished, [&](const fs::path& path) { return !is_below(path, names); });
@@ -343,7 +343,7 @@ record::NamedList settled(const Values& own, const std::vector<Values>& all) {
 
 } // namespace
 
-std::vector<record::NamedList> settle(const std::vector<Series>& series,
+std::vector<record::NamedList> settle(const std::vector<decide::Series>& series,
                                       const std::vector<std::uint32_t>& group,
                                       const std::vector<std::string>& left_out) {
     std::vector<Values> values;
@@ -387,7 +387,7 @@ std::string conditions_in_words(const record::NamedList& conditions,
     return join(parts);
 }
 
-std::vector<std::string> assumed(const record::NamedList& settled, const Series& series) {
+std::vector<std::string> assumed(const record::NamedList& settled, const decide::Series& series) {
     std::vector<std::string> names;
     for (const auto& [name, value] : settled)
         if (record::find(series.conditions, name) == nullptr && !record::to_string(value).empty())

@@ -77,7 +77,7 @@ Result<void> keep_machine_of(Collection& collection, const std::filesystem::path
 
 /// For each series its conditions; "" for one that was not recorded and cannot be taken to be any of several.
 /// `group`: for each series the number of what it asks, without conditions. `left_out`: conditions that do not count.
-std::vector<record::NamedList> settle(const std::vector<Series>& series,
+std::vector<record::NamedList> settle(const std::vector<decide::Series>& series,
                                       const std::vector<std::uint32_t>& group,
                                       const std::vector<std::string>& left_out);
 
@@ -87,6 +87,6 @@ std::string condition_in_words(const record::NamedList& conditions, std::string_
 std::string conditions_in_words(const record::NamedList& conditions,
                                 const record::NamedList& parameters = {});
 /// Of settled conditions those that this series did not record: it was taken to be like others.
-std::vector<std::string> assumed(const record::NamedList& settled, const Series& series);
+std::vector<std::string> assumed(const record::NamedList& settled, const decide::Series& series);
 
 } // namespace assay::store

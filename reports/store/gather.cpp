@@ -36,7 +36,7 @@ std::optional<double> figure(const std::optional<double>& value) {
     return is_amount(value) && *value > 0 ? value : std::nullopt;
 }
 
-std::string question_of(const Series& series) {
+std::string question_of(const decide::Series& series) {
     std::string text = series.benchmark;
     if (series.version != 1) text += fmt::format("/{}", series.version);
     if (series.place != "host") text += fmt::format("@{}", series.place);
@@ -45,7 +45,7 @@ std::string question_of(const Series& series) {
     return text + ": " + series.metric;
 }
 
-void add_words(Series& series) {
+void add_words(decide::Series& series) {
     record::Case c;
     c.benchmark = series.benchmark;
     c.parameters = series.parameters;
@@ -221,6 +221,7 @@ private:
     void take(RunDigest& digest) {
         const auto number = static_cast<std::uint32_t>(all_.runs.size());
         digest.run.machine = machines_(digest.run.machine);
+        digest.run.machine_id = all_.machines[digest.run.machine].id;
         all_.runs.push_back(std::move(digest.run));
         for (auto& c : digest.cases) {
             auto& seen = c.seen;
@@ -247,7 +248,7 @@ private:
         auto values = c.values.begin();
         for (const auto& kind : pools_.others[c.others]) {
             if (!choice_.other(kind)) continue;
-            Observation seen = primary;
+            decide::Observation seen = primary;
             if (kind.is_computed)
                 compute(seen, kind, values->factor, replicas);
             else
@@ -270,7 +271,7 @@ private:
             other_series_.try_emplace({primary, kind.name, kind.energy_scope},
                                       static_cast<std::uint32_t>(all_.series.size()));
         if (!is_new) return known->second;
-        Series series = all_.series[primary];
+        decide::Series series = all_.series[primary];
         series.metric = kind.name;
         series.unit = kind.unit;
         series.higher_is_better = kind.higher_is_better;
@@ -280,7 +281,7 @@ private:
         all_.series.push_back(std::move(series));
         return known->second;
     }
-    static void fill(Observation& seen, MetricValues metric) {
+    static void fill(decide::Observation& seen, MetricValues metric) {
         seen.value = amount(metric.value);
         seen.low = amount(metric.low);
         seen.high = figure(metric.high);
@@ -288,8 +289,8 @@ private:
         seen.replicas = std::move(metric.replicas);
     }
     /// Of what the primary metric of the same case says.
-    void compute(Observation& seen, const MetricKind& kind, double factor,
-                 const std::vector<ReplicaValue>& replicas) const {
+    void compute(decide::Observation& seen, const MetricKind& kind, double factor,
+                 const std::vector<decide::ReplicaValue>& replicas) const {
         const bool same = kind.higher_is_better == all_.series[seen.series].higher_is_better;
         const auto of = [&](const std::optional<double>& value) {
             return value ? figure(same ? factor * *value : factor / *value) : std::nullopt;
@@ -299,7 +300,10 @@ private:
         seen.high = of(seen.high);
         if (!same) std::swap(seen.low, seen.high);
         seen.replicas = replicas;
-        for (auto& replica : seen.replicas) replica.value = of(replica.value).value_or(0);
+        for (auto& replica : seen.replicas) {
+            replica.value = of(replica.value).value_or(0);
+            replica.print = 0; // the primary metric has it
+        }
     }
     /// Of all entries: after each, what their digests took is given back.
     static constexpr std::size_t parts = 4;
@@ -317,7 +321,7 @@ private:
     std::map<std::tuple<std::uint32_t, std::string_view, std::string_view>, std::uint32_t>
         other_series_;
     Numbering<record::Machine> machines_;
-    Numbering<Series> series_;
+    Numbering<decide::Series> series_;
     Numbering<record::NamedList> settings_;
 };
 

@@ -20,7 +20,7 @@ namespace assay::store {
 namespace {
 
 using RunText = std::string (*)(const RunInfo&, const record::Machine&);
-using SeriesText = std::string (*)(const Series&);
+using SeriesText = std::string (*)(const decide::Series&);
 
 struct RunKey {
     const char* name;
@@ -36,11 +36,11 @@ std::string day_of(std::string_view started) {
 }
 
 constexpr std::array series_keys{
-    SeriesKey{"family", [](const Series& s) { return document::family_of(s.benchmark); }},
-    SeriesKey{"benchmark", [](const Series& s) { return s.benchmark; }},
-    SeriesKey{"library", [](const Series& s) { return s.library; }},
-    SeriesKey{"metric", [](const Series& s) { return s.metric; }},
-    SeriesKey{"place", [](const Series& s) { return s.place; }},
+    SeriesKey{"family", [](const decide::Series& s) { return document::family_of(s.benchmark); }},
+    SeriesKey{"benchmark", [](const decide::Series& s) { return s.benchmark; }},
+    SeriesKey{"library", [](const decide::Series& s) { return s.library; }},
+    SeriesKey{"metric", [](const decide::Series& s) { return s.metric; }},
+    SeriesKey{"place", [](const decide::Series& s) { return s.place; }},
 };
 constexpr std::array run_keys{
     RunKey{"label", [](const RunInfo& r, const record::Machine&) { return r.label; }},
@@ -89,7 +89,7 @@ Key key_of_runs(const Collection& collection, std::string name,
 }
 
 Key key_of_series(const Collection& collection, std::string name,
-                  const std::function<std::string(const Series&)>& text) {
+                  const std::function<std::string(const decide::Series&)>& text) {
     Key key{.name = std::move(name), .of_series = true};
     Texts texts{key};
     for (const auto& series : collection.series) texts.add(text(series));
@@ -97,7 +97,7 @@ Key key_of_series(const Collection& collection, std::string name,
 }
 
 bool is_parameter(const Collection& collection, std::string_view name) {
-    return std::ranges::any_of(collection.series, [&](const Series& series) {
+    return std::ranges::any_of(collection.series, [&](const decide::Series& series) {
         return record::find(series.parameters, name) != nullptr;
     });
 }
@@ -167,14 +167,15 @@ Result<Key> make_key(const Collection& collection, std::string_view name) {
         });
     const std::string_view parameter = name.starts_with('.') ? name.substr(1) : name;
     if (is_parameter(collection, parameter)) {
-        auto key = key_of_series(collection, std::string{parameter}, [&](const Series& series) {
-            return record::text(series.parameters, parameter);
-        });
+        auto key =
+            key_of_series(collection, std::string{parameter}, [&](const decide::Series& series) {
+                return record::text(series.parameters, parameter);
+            });
         key.is_parameter = true;
         return key;
     }
     if (record::find_condition(name) != nullptr)
-        return key_of_series(collection, std::string{name}, [&](const Series& series) {
+        return key_of_series(collection, std::string{name}, [&](const decide::Series& series) {
             return record::text(series.conditions, name);
         });
     if (is_software(collection, name))
@@ -233,7 +234,7 @@ Result<std::vector<Filter>> make_filters(const Collection& collection,
 
 Result<void> apply_filters(Collection& collection, const std::vector<std::string>& expressions) {
     ASSAY_TRY(const auto filters, make_filters(collection, expressions));
-    std::erase_if(collection.observations, [&](const Observation& seen) {
+    std::erase_if(collection.observations, [&](const decide::Observation& seen) {
         return !std::ranges::all_of(filters, [&](const Filter& f) { return f.admits(seen); });
     });
     return {};

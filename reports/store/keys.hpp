@@ -22,7 +22,7 @@ struct Key {
     std::vector<std::uint32_t> values; ///< for each series or run: an index into `texts`
     std::vector<std::string> texts;    ///< each once; the first is "" (not known, not there)
 
-    std::uint32_t of(const Observation& observation) const {
+    std::uint32_t of(const decide::Observation& observation) const {
         return values[of_series ? observation.series : observation.run];
     }
     /// How many of its values runs (or series) have.
@@ -46,7 +46,9 @@ struct Filter {
     bool admits_series(std::uint32_t series) const {
         return !key.of_series || passes[key.values[series]];
     }
-    bool admits(const Observation& observation) const { return passes[key.of(observation)]; }
+    bool admits(const decide::Observation& observation) const {
+        return passes[key.of(observation)];
+    }
 };
 Result<Filter> make_filter(const Collection& collection, std::string_view expression);
 Result<std::vector<Filter>> make_filters(const Collection& collection,

@@ -6,24 +6,16 @@
 #pragma once
 
 #include "base/fields.hpp"
+#include "decide/observation.hpp"
 #include "record/model.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay::store {
-
-/// A metric of one replica (one process), in the metric's unit.
-struct ReplicaValue {
-    int index; ///< pairs with the same index of another run that took turns with this one
-    double value;
-    /// By something outside the node that can slow this case.
-    bool disturbed = false;
-    bool throttled =
-        false; ///< heat or a power brake slowed it: a fault of the node, no disturbance
-};
 
 /// What many cases have in common.
 struct MetricKind {
@@ -41,7 +33,7 @@ struct MetricValues {
     std::optional<double> low;
     std::optional<double> high;
     record::IntervalScope scope = record::IntervalScope::none;
-    std::vector<ReplicaValue> replicas;
+    std::vector<decide::ReplicaValue> replicas;
 };
 struct MetricDigest : MetricKind, MetricValues {};
 /// Of a measured case whose primary metric has a value.

@@ -338,6 +338,42 @@ TEST(Cli, ARunMayEndWithAVerdict) {
     EXPECT_EQ(files_named(folder.path(), "run.json").size(), 1U);
 }
 
+TEST(Cli, ACaseEndsWhereItIsDecided) {
+    const Folder folder;
+    const auto limits = folder.write("limits.json", R"({"schema": "assay.limits/1", "name": "ours",
+        "limits": [{"id": "fma", "title": "FMA", "kind": "contract", "case": {"benchmark": "peak.fma"},
+        "unit": "FLOP/s", "at_least": 1e6, "source": "ours"}]})");
+    const std::vector<std::string> arguments{"run",        "peak.fma",
+                                             "--set",      "peak.fma.threads=one",
+                                             "--set",      "peak.fma.precision=fp64,fp32",
+                                             "--budget",   "2s",
+                                             "--check",    "--limits",
+                                             limits,       "--out",
+                                             folder.path()};
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.error;
+    EXPECT_THAT(outcome.output, AllOf(HasSubstr("2 of 2 cases needed fewer replicas"),
+                                      HasSubstr("PASS: "), Not(HasSubstr("of 3 replicas"))));
+    const auto files = files_named(folder.path(), "run.json");
+    ASSERT_EQ(files.size(), 1U);
+    const auto record = must(json::read_file(files[0]));
+    for (const auto& c : record["cases"]) {
+        EXPECT_EQ(c["replicas"].size(), 2U) << "three are planned";
+        EXPECT_EQ(c["spread"]["replicas"], 2);
+    }
+    EXPECT_EQ(run({"verify", files[0]}).code, 0);
+
+    auto again = arguments;
+    again.emplace_back("--resume");
+    const auto complete = run(again);
+    EXPECT_EQ(complete.code, 0) << complete.error;
+    EXPECT_THAT(
+        complete.output,
+        AllOf(HasSubstr("nothing is left to measure: " + files[0].string() + " is complete"),
+              HasSubstr("PASS: ")));
+    EXPECT_EQ(steps_in(folder.path()), 4U);
+}
+
 TEST(Cli, AStagedRunStopsAtAMissingPart) {
     const Folder folder;
     const auto suite = folder.write("suite.json", R"({"schema": "assay.suite/1", "name": "s",

@@ -114,8 +114,11 @@ TEST_F(ResumeTest, AResultThatIsOlderThanItsJournalIsWrittenAgain) {
     ASSERT_TRUE(written) << written.error().message;
     for (const auto& c : written->cases) EXPECT_TRUE(record::is_measured(c.status)) << c.reason;
     // What is whole is left alone.
+    const auto whole = text();
     run({{.plan = plan_}});
-    EXPECT_FALSE(observer_.resumed);
+    EXPECT_TRUE(outcome_.was_complete);
+    EXPECT_EQ(outcome_.file, before_ / fs::path{"run.json"});
+    EXPECT_EQ(text(), whole);
 }
 
 TEST_F(ResumeTest, AResultThatCannotBeReadIsWrittenAgain) {

@@ -334,14 +334,18 @@ TEST_F(RunnerTest, ResumeKeepsWhatIsFinishedAndTriesTheRestAgain) {
     EXPECT_EQ(again->run.cases[1].replicas.size(), 1U);
 }
 
-TEST_F(RunnerTest, ResumeStartsANewRunWhereNothingIsUnfinished) {
+TEST_F(RunnerTest, ResumeMeasuresNothingWhereNothingIsLeft) {
     const auto plan = trouble_.plan({"fine"});
-    const auto first = run(plan);
+    const auto first = run(plan, true);
     ASSERT_TRUE(first);
+    EXPECT_FALSE(first->was_complete);
+    EXPECT_THAT(observer_.said, HasSubstr("no run of this plan to continue; a new run starts"));
+    const auto written = fs::last_write_time(first->file);
     const auto again = run(plan, true);
     ASSERT_TRUE(again);
-    EXPECT_FALSE(observer_.resumed);
-    EXPECT_NE(again->run.id, first->run.id);
+    EXPECT_TRUE(again->was_complete);
+    EXPECT_EQ(again->run.id, first->run.id);
+    EXPECT_EQ(fs::last_write_time(again->file), written);
 }
 
 TEST_F(RunnerTest, AModuleThatIsNotOfItsManifestIsNotMeasured) {

@@ -61,7 +61,7 @@ TEST_F(StagesTest, StagesEndWhereGoingOnIsPointless) {
     ASSERT_TRUE(whole);
     EXPECT_EQ(ends(whole->run), (Ends{StageEnd::done, StageEnd::wrong_result,
                                       StageEnd::wrong_result, StageEnd::done}));
-    EXPECT_EQ(replicas(whole->run), (std::vector<std::size_t>{1, 2, 2}));
+    EXPECT_EQ(replicas(whole->run), (std::vector<std::size_t>{1, 2, 1})) << "one under stress";
 
     const auto none = run(plan, {.expected = {"gpu=64"}});
     ASSERT_TRUE(none);

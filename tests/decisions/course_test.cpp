@@ -29,13 +29,7 @@ GoodNode bare_host(int cores = 16) {
         if (kind.name == fmt::format("x86-{}-bare", cores)) return good_host(kind);
     throw std::logic_error{"no such host"};
 }
-GoodNode device_node(std::string_view id, int count = 1) {
-    for (const auto& chip : hardware().entries)
-        if (chip.id == id)
-            return good_devices(chip, count, count > 1 ? host_of_eight() : host_of_one());
-    throw std::logic_error{"no such chip"};
-}
-GoodNode h100() { return device_node("nvidia-h100-sxm5-80gb"); }
+GoodNode h100() { return good_chip("nvidia-h100-sxm5-80gb"); }
 
 /// "PASS", and what is open where it is not.
 Answer judged(const Folder& folder, const Words& more = {}) {
@@ -133,7 +127,7 @@ TEST(OwnFaults, CountWithValuesFarAboveTheirLimits) {
     expect("FAIL", run);
 }
 TEST(OwnFaults, AreFoundInOneDeviceOfEight) {
-    auto run = device_node("nvidia-h100-sxm5-80gb", 8).run;
+    auto run = good_chip("nvidia-h100-sxm5-80gb", 8).run;
     slow_down(
         run,
         [](const record::Case& c) {
@@ -155,7 +149,7 @@ TEST(OwnFaults, AreSlowReplicasOfDevice) {
     expect_not("PASS", run);
 }
 TEST(OwnFaults, AreMissingDevices) {
-    auto run = device_node("nvidia-h100-sxm5-80gb", 8).run;
+    auto run = good_chip("nvidia-h100-sxm5-80gb", 8).run;
     drop_device(run, 7);
     run.schedule = record::Schedule{.gates = record::Gates{.expected = {"gpu=8"}}};
     expect("FAIL", run);
@@ -230,7 +224,7 @@ TEST(NothingMeasured, IsNeverPass) {
 /// A device of each maker in one node.
 GoodNode mixed() {
     auto node = h100();
-    auto other = device_node("amd-mi210");
+    auto other = good_chip("amd-mi210");
     for (auto device : other.run.machine.devices) {
         device.pci_address = "0000:90:00.0";
         node.run.machine.devices.push_back(device);

@@ -2,9 +2,11 @@
 
 #include "good_nodes.hpp"
 
+#include "base/hash.hpp"
 #include "record/noise.hpp"
 #include "reference/processor.hpp"
 #include "run/ceilings.hpp"
+#include "run/together.hpp"
 #include "situation.hpp"
 
 #include <fmt/format.h>
@@ -79,9 +81,11 @@ void measure(Case& c, double value, const std::string& metric, const record::Mac
         seconds = amount_named("flops") / value;
     // As far apart as replicas of its place are, in an order that is no drift.
     constexpr std::array offsets{0.6, -1.2, 0.0, 1.1, -0.5};
+    // No two processes measure the same to the last bit.
+    const double chance = 1e-15 * crc32(record::identity(c) + record::words_of(c.place));
     c.replicas.clear();
     for (int i = 0; i < replicas; ++i) {
-        const double time = seconds * std::exp(offsets.at(i) * level.between_replicas);
+        const double time = seconds * std::exp((offsets.at(i) * level.between_replicas) + chance);
         record::Replica replica{.index = i,
                                 .started = fmt::format("2026-11-20T12:0{}:00Z", i),
                                 .status = record::Status::ok,
@@ -98,6 +102,8 @@ void measure(Case& c, double value, const std::string& metric, const record::Mac
     conclude(c);
 }
 
+bool is_stress(const Case& c) { return record::find(c.parameters, "stress") != nullptr; }
+
 /// Bounds of all cases, then values as shares of them.
 class Maker {
 public:
@@ -105,6 +111,12 @@ public:
 
     void add(Case c, const Value& value, record::Telemetry telemetry) {
         cases_.push_back({std::move(c), value, std::move(telemetry)});
+    }
+    /// The same for 40 s, all at the same time: one replica.
+    void add_stress(Case c, Value value, record::Telemetry telemetry) {
+        c.parameters.push_back({"stress", true});
+        value.basis = {.share = 0.98 * value.basis.share, .source = "recalled: less 2% of heat"};
+        add(std::move(c), value, std::move(telemetry));
     }
 
     std::vector<Basis> make() {
@@ -128,7 +140,7 @@ public:
             run_.cases[i] = c;
             measure(run_.cases[i], value.basis.share * whole,
                     value.metric.empty() ? c.headline : value.metric, run_.machine, telemetry,
-                    replicas_);
+                    is_stress(c) ? 1 : replicas_);
             bases.push_back(value.basis);
         }
         run::assign_ceilings(run_, modules, sheets);
@@ -201,6 +213,12 @@ void add_host_cases(Maker& maker, const Run& run, const HostKind& kind) {
             continue;
         if (c.benchmark == "latency.core_to_core" && kind.cores < 2) continue;
         const auto value = host_value(c, kind);
+        if (c.benchmark == "gemm.square" && precision_of(c) == "fp64") {
+            auto hot = c;
+            for (auto& parameter : hot.parameters)
+                if (parameter.name == "size") parameter.value = std::int64_t{4096};
+            maker.add_stress(std::move(hot), value, telemetry);
+        }
         maker.add(std::move(c), value, telemetry);
     }
     for (int part = 1; kind.sockets > 1 && part <= kind.sockets; ++part)
@@ -215,15 +233,24 @@ void add_host_cases(Maker& maker, const Run& run, const HostKind& kind) {
         }
 }
 
-/// Beside the case itself, that of others measured at the same time.
+/// Beside the case itself, that of others measured at the same time, and its course.
 void add_ratios(Run& run) {
     for (auto& c : run.cases) {
         const auto together = record::text(c.parameters, "together");
-        if (together.empty()) continue;
+        const auto alone = std::ranges::find_if(run.cases, [&](const Case& other) {
+            auto twin = c.parameters;
+            twin.push_back({"alone", true});
+            return other.benchmark == c.benchmark && other.place == c.place &&
+                   other.parameters == twin;
+        });
+        if (alone != run.cases.end()) run::compare_with_alone(c, *alone);
         for (auto& replica : c.replicas)
-            replica.extra = {together.starts_with("devices")
-                                 ? record::Named{"together_to_alone", 0.97}
-                                 : record::Named{"slowest_sibling", 0.985}};
+            if (is_stress(c))
+                replica.extra = {{"late_to_early", 0.985}};
+            else if (!together.empty())
+                replica.extra = {together.starts_with("devices")
+                                     ? record::Named{"together_to_alone", 0.97}
+                                     : record::Named{"slowest_sibling", 0.985}};
         conclude(c);
     }
 }
@@ -242,8 +269,9 @@ bool is_supported(const Case& c, const HardwareEntry& chip, bool is_amd) {
     return precision != "int8" || capability >= 7.5;
 }
 
+/// `in_turn`: as before all devices of a node worked at the same time.
 void add_device_cases(Maker& maker, const Run& run, const record::Device& device,
-                      const HardwareEntry& chip, int count) {
+                      const HardwareEntry& chip, int count, bool in_turn) {
     const bool is_amd = device.kind == "hip";
     const auto telemetry = quiet(run.machine, chip);
     const record::Place place{.kind = device.kind, .uuid = device.uuid, .index = device.index};
@@ -260,11 +288,20 @@ void add_device_cases(Maker& maker, const Run& run, const record::Device& device
         auto value = device_value(c, chip, is_amd);
         value.basis.share *= 1 - (0.001 * device.index); // devices differ a little
         maker.add(c, value, telemetry);
-        if (count > 1 && c.benchmark == "gemm.square" && precision_of(c) == "bf16") {
-            c.parameters.push_back({"together", fmt::format("devices:{}", count)});
-            value.basis.share *= 0.97;
-            maker.add(std::move(c), value, telemetry);
-        }
+        const bool is_hot = c.benchmark == "gemm.square" && precision_of(c) == "bf16";
+        const auto add_as = [&](record::Named how, double factor) {
+            auto other = c;
+            other.parameters.push_back(std::move(how));
+            auto own = value;
+            own.basis.share *= factor;
+            maker.add(std::move(other), own, telemetry);
+        };
+        const record::Named together{"together", fmt::format("devices:{}", count)};
+        if (is_hot && !in_turn) maker.add_stress(c, value, telemetry);
+        if (count > 1 && is_hot && in_turn) add_as(together, 0.97);
+        if (count > 1 && is_hot && !in_turn && device.index == 0) add_as({"alone", true}, 1 / 0.97);
+        // Four devices of a socket share its memory.
+        if (count > 1 && c.benchmark == "transfer.host" && !in_turn) add_as(together, 0.5);
     }
 }
 
@@ -310,7 +347,8 @@ GoodNode good_host(const HostKind& kind) {
     return node;
 }
 
-GoodNode good_devices(const HardwareEntry& chip, int count, const HostKind& host, int replicas) {
+GoodNode good_devices(const HardwareEntry& chip, int count, const HostKind& host, int replicas,
+                      bool in_turn) {
     const bool is_amd = chip.id.starts_with("amd-");
     auto machine = machine_of(host);
     for (int i = 0; i < count; ++i) {
@@ -346,11 +384,18 @@ GoodNode good_devices(const HardwareEntry& chip, int count, const HostKind& host
     Maker maker{node.run, replicas};
     add_host_cases(maker, node.run, host);
     for (const auto& device : node.run.machine.devices)
-        add_device_cases(maker, node.run, device, chip, count);
+        add_device_cases(maker, node.run, device, chip, count, in_turn);
     if (count > 1) add_messages(maker, node.run, chip, is_amd);
     node.bases = maker.make();
     add_ratios(node.run);
     return node;
+}
+
+GoodNode good_chip(std::string_view id, int count) {
+    for (const auto& chip : hardware().entries)
+        if (chip.id == id)
+            return good_devices(chip, count, count > 1 ? host_of_eight() : host_of_one());
+    throw std::logic_error{"no such chip"};
 }
 
 GoodNode good_quick(const HostKind& kind) {
@@ -361,7 +406,7 @@ GoodNode good_quick(const HostKind& kind) {
     std::vector<Basis> bases;
     for (std::size_t i = 0; i < node.run.cases.size(); ++i) {
         auto& c = node.run.cases[i];
-        if (c.benchmark == "latency.context_switch" ||
+        if (c.benchmark == "latency.context_switch" || is_stress(c) ||
             record::find(c.parameters, "together") != nullptr)
             continue;
         for (auto& parameter : c.parameters)

@@ -10,6 +10,7 @@
 #include "record/model.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::decisions {
@@ -20,9 +21,11 @@ struct GoodNode {
     std::vector<Basis> bases; ///< one for each case
 };
 GoodNode good_host(const HostKind& kind);
-/// One device or several of a kind, and their host.
+/// One device or several of a kind, and their host. `in_turn`: as before all devices worked at the same time.
 GoodNode good_devices(const reference::HardwareEntry& chip, int count, const HostKind& host,
-                      int replicas = 5);
+                      int replicas = 5, bool in_turn = false);
+/// The same of a chip of configs/hardware by its id, on the host that it usually has.
+GoodNode good_chip(std::string_view id, int count = 1);
 /// What suite `quick` measures on a host.
 GoodNode good_quick(const HostKind& kind);
 

@@ -4,6 +4,7 @@
 
 #include "cli/program.hpp"
 #include "good_nodes.hpp"
+#include "record/summary.hpp"
 #include "situation.hpp"
 #include "verdict.hpp"
 
@@ -14,6 +15,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace assay::decisions {
@@ -27,15 +29,8 @@ using ::testing::Contains;
 using ::testing::Each;
 
 const record::Run& h100(int count = 1) {
-    static const auto make = [](int devices) {
-        for (const auto& chip : hardware().entries)
-            if (chip.id == "nvidia-h100-sxm5-80gb")
-                return good_devices(chip, devices, devices > 1 ? host_of_eight() : host_of_one())
-                    .run;
-        throw std::logic_error{"no such chip"};
-    };
-    static const auto one = make(1);
-    static const auto eight = make(8);
+    static const auto one = good_chip("nvidia-h100-sxm5-80gb").run;
+    static const auto eight = good_chip("nvidia-h100-sxm5-80gb", 8).run;
     return count == 1 ? one : eight;
 }
 Node judged(const Run& run, const Words& more = {}) {
@@ -95,6 +90,68 @@ TEST(EarlyEnd, KeepsFailOfMeasuredCases) {
     EXPECT_EQ(judged(run).verdict, "FAIL");
 }
 
+/// The run ends after this stage of the suite: the first replica is validation, and cases under stress come last.
+Run ended_after(Run run, record::StageName last) {
+    using record::StageName;
+    record::Gates gates;
+    for (const auto name :
+         {StageName::sanity, StageName::validation, StageName::performance, StageName::stress})
+        gates.stages.push_back(
+            {.name = name,
+             .end = name <= last ? record::StageEnd::done : record::StageEnd::not_begun,
+             .seconds = name <= last ? 20.0 : 0.0});
+    run.schedule = record::Schedule{.gates = gates};
+    if (last == StageName::stress) return run;
+    interrupt(run, last == StageName::sanity ? 0 : last == StageName::validation ? 1 : 5);
+    for (auto& c : run.cases)
+        if (record::find(c.parameters, "stress") != nullptr) {
+            c.replicas.clear();
+            record::conclude(c, 1);
+        }
+    return run;
+}
+
+TEST(EarlyEnd, IsDecidedByStagesThatWereDone) {
+    using record::StageName;
+    auto bad = h100();
+    slow_down(bad, on_devices("memory.stream kernel=triad"), 1.6);
+    for (const auto [last, good_node, bad_node] :
+         {std::tuple{StageName::sanity, "INCONCLUSIVE", "INCONCLUSIVE"},
+          std::tuple{StageName::validation, "INCONCLUSIVE", "INCONCLUSIVE"},
+          std::tuple{StageName::performance, "INCONCLUSIVE", "FAIL"},
+          std::tuple{StageName::stress, "PASS", "FAIL"}}) {
+        const auto good = judged(ended_after(h100(), last));
+        EXPECT_EQ(good.verdict, good_node) << to_string(last) << "\n" << open_checks(good);
+        const auto slow = judged(ended_after(bad, last));
+        EXPECT_EQ(slow.verdict, bad_node) << to_string(last) << "\n" << open_checks(slow);
+    }
+}
+
+// --- two levels ----------------------------------------------------------------------------------------
+
+TEST(TwoLevels, PassFarAboveTheLimitAndNotAtIt) {
+    const auto fast = on_devices("memory.stream kernel=triad");
+    const auto two_levels = [&](double share_of_limit) {
+        auto run = h100();
+        // The fast level, then every other replica 10% slower.
+        slow_down(run, fast, 1 / share_of_limit);
+        slow_down(run, fast, 1.1, half_of_replicas());
+        return judged(run);
+    };
+    const Folder folder;
+    write_small(folder.path(), "good", h100());
+    double above = 0; // times the limit
+    for (const auto& row : rows_of(folder.path()))
+        if (row.check == "device-triad") above = row.value / row.bound;
+    ASSERT_GT(above, 1.05);
+    // 30% above: both levels clear the limit.
+    const auto far = two_levels(1.3 / above);
+    EXPECT_EQ(far.verdict, "PASS") << open_checks(far);
+    // The fast level is 4% above, the slow one 6% below.
+    const auto near = two_levels(1.04 / above);
+    EXPECT_NE(near.verdict, "PASS") << open_checks(near);
+}
+
 // --- eight devices -------------------------------------------------------------------------------------
 
 TEST(EightDevices, NameOneThatIsTenPercentSlower) {
@@ -105,6 +162,26 @@ TEST(EightDevices, NameOneThatIsTenPercentSlower) {
     EXPECT_EQ(node.verdict, "FAIL") << open_checks(node);
     for (const auto& one : node.checks)
         if (one.verdict == "FAIL") EXPECT_EQ(one.place, "cuda:3") << one.id;
+}
+
+TEST(EightDevices, FailWhereOneIsMissing) {
+    auto run = h100(8);
+    drop_device(run, 5);
+    run.schedule = record::Schedule{.gates = record::Gates{.expected = {"gpu=8"}}};
+    const auto node = judged(run);
+    EXPECT_EQ(node.verdict, "FAIL") << open_checks(node);
+    EXPECT_TRUE(has(node, "expect:gpu=8", "part_missing")) << open_checks(node);
+    for (const auto& one : node.checks)
+        if (one.verdict == "FAIL") EXPECT_EQ(one.id, "expect:gpu=8") << one.cause;
+}
+
+TEST(EightDevices, StayOpenWhereOneIsThereAndWasNotMeasured) {
+    auto run = h100(8);
+    std::erase_if(run.cases, device(5, "memory.stream"));
+    const auto node = judged(run);
+    EXPECT_EQ(node.verdict, "INCONCLUSIVE") << open_checks(node);
+    for (const auto& one : node.checks)
+        if (one.verdict == "INCONCLUSIVE") EXPECT_EQ(one.cause, "not_measured") << one.id;
 }
 
 TEST(EightDevices, FailWhereAllThrottleTogether) {

@@ -44,7 +44,7 @@ void mark(record::Run& run, const Wanted& wanted, record::DisturbanceCode code,
 /// The run is stopped when each case has so many replicas.
 void interrupt(record::Run& run, std::size_t replicas);
 void drop_device(record::Run& run, int index);
-/// The same measured again, so many hours later.
+/// The same measured again, so many hours later, with values a millionth apart.
 record::Run later(record::Run run, double hours);
 /// Another machine with other devices, by all that identifies it.
 void rename_machine(record::Run& run, const std::string& name);

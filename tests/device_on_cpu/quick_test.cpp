@@ -124,6 +124,44 @@ TEST_F(TwoOnCpu, AreMeasuredTogetherAndHeldAgainstEachAlone) {
     EXPECT_EQ(together, 2U);
 }
 
+TEST_F(TwoOnCpu, AreMeasuredAtOnceAndHeatedByDefault) {
+    const auto suite = folder_.write("suite.json", R"({
+      "schema": "assay.suite/1", "name": "node", "description": "for a test", "replicas": 2,
+      "patience_seconds": 0, "stages": true, "devices": "at_once",
+      "protocol": { "min_seconds": 0.02, "budget_seconds": 0.05 },
+      "cases": [ { "benchmark": "memory.stream", "parameters": { "footprint": 524288, "kernel": "triad" } },
+                 { "benchmark": "memory.stream", "parameters": { "footprint": 524288, "kernel": "triad" },
+                   "devices": "alone" },
+                 { "benchmark": "memory.stream", "parameters": { "footprint": 524288, "kernel": "triad" },
+                   "stress": true, "protocol": { "min_seconds": 0.2, "budget_seconds": 0.2 } } ] })");
+    const auto out = folder_.path() / "out";
+    const auto ran = assay({"run", suite.string(), "--out=" + out.string()});
+    ASSERT_EQ(ran.code, 0) << ran.output << ran.error;
+    const auto file = result_in(out);
+    const auto result = read(file);
+    std::vector<std::string> cases;
+    for (const auto& one : result["cases"]) {
+        const auto& parameters = one["parameters"];
+        const auto has = [&](const char* name) {
+            return std::ranges::any_of(one["metrics"],
+                                       [&](const auto& m) { return m["name"] == name; });
+        };
+        const bool is_hot = parameters.contains("stress");
+        const bool is_alone = parameters.contains("alone");
+        const int device = one["place"]["index"].get<int>();
+        cases.push_back(std::to_string(device) + (is_hot ? " hot" : is_alone ? " alone" : ""));
+        SCOPED_TRACE(cases.back());
+        EXPECT_TRUE(one["verification"]["passed"]);
+        EXPECT_FALSE(parameters.contains("together"));
+        EXPECT_EQ(one["replicas"].size(), is_hot ? 1U : 2U);
+        EXPECT_EQ(has("late_to_early"), is_hot);
+        EXPECT_EQ(has("together_to_alone"), device == 0 && !is_hot && !is_alone);
+        EXPECT_EQ(one["settings"].value("devices_at_once", 0), is_alone ? 0 : 2);
+    }
+    EXPECT_THAT(cases, testing::UnorderedElementsAre("0", "1", "0 alone", "0 hot", "1 hot"));
+    EXPECT_EQ(assay({"verify", file.string()}).code, 0);
+}
+
 TEST_F(TwoOnCpu, ComputeTheSameBitsInASoak) {
     const auto suite = folder_.write("suite.json", R"({
       "schema": "assay.suite/1", "name": "two", "description": "for a test", "replicas": 1,

@@ -74,7 +74,7 @@ public:
 
     const Report& run() {
         pack();
-        const auto budget = std::chrono::duration<double>{options_.budget};
+        const auto budget = std::chrono::duration<double>{std::min(options_.budget, plan_.seconds)};
         // The last of it belongs to ending what runs and to writing.
         end_ = begin_ + std::chrono::duration_cast<Clock::duration>(
                             budget - std::min(budget / 20, 5.0 * 1s));
@@ -83,7 +83,7 @@ public:
                 std::min(part.until * budget, std::chrono::duration<double>{part.seconds});
             const auto until =
                 std::min(end_, begin_ + std::chrono::duration_cast<Clock::duration>(share));
-            if (part.name == turns_part) take_turns(until);
+            if (part.name == turns_part) measure_turns(until);
             std::vector<const Step*> steps;
             for (const auto& step : plan_.steps)
                 if (step.part == part.name) steps.push_back(&step);
@@ -173,6 +173,7 @@ private:
         Clock::time_point begin;
         Clock::time_point end; ///< then it is ended
         process::Process process;
+        std::optional<process::Process> beside; ///< ends with it
     };
 
     /// Nothing: the program is not there.
@@ -181,25 +182,40 @@ private:
         auto arguments = step.arguments;
         arguments[0] = found(arguments[0]);
         if (arguments[0].empty()) return std::nullopt;
-        if (step.measures)
-            arguments.insert(arguments.end(), {"--out", (work_ / file_name(name)).string()});
+        if (step.measures) arguments.insert(arguments.end(), {"--out", folder_of(name)});
+        for (char side = 'A'; const auto& other : step.results)
+            arguments.push_back(fmt::format("{}={}", side++, folder_of(step.part + "-" + other)));
         auto variables = step.measures ? process::own_environment() : environment({});
         variables.insert(variables.begin(), step.variables.begin(), step.variables.end());
         const auto begin = Clock::now();
         const auto limit = begin + std::chrono::duration_cast<Clock::duration>(
                                        std::chrono::duration<double>{step.seconds});
-        auto process = process::Process::start({.arguments = arguments,
-                                                .environment = variables,
-                                                .cpus = {},
-                                                .log = log_of(name),
-                                                .mark = {}});
+        const auto launch = [&](std::vector<std::string> words, const std::string& log) {
+            return process::Process::start({.arguments = std::move(words),
+                                            .environment = variables,
+                                            .cpus = {},
+                                            .log = log_of(log),
+                                            .mark = {}});
+        };
+        std::optional<process::Process> beside;
+        if (auto words = step.beside; !words.empty()) {
+            words.insert(words.end(), {"--out", folder_of(name + "-beside")});
+            auto other = launch(std::move(words), name + "-beside");
+            if (!other) return tl::unexpected{other.error()};
+            beside = std::move(*other);
+        }
+        auto process = launch(std::move(arguments), name);
         if (!process) return tl::unexpected{process.error()};
         return Running{.step = &step,
                        .name = name,
                        .rank = rank,
                        .begin = begin,
                        .end = std::min(until, limit),
-                       .process = std::move(*process)};
+                       .process = std::move(*process),
+                       .beside = std::move(beside)};
+    }
+    std::string folder_of(const std::string& name) const {
+        return (work_ / file_name(name)).string();
     }
     fs::path log_of(const std::string& name) const { return work_ / (file_name(name) + ".txt"); }
 
@@ -226,6 +242,11 @@ private:
     }
     Done ended(Running& running) {
         running.process.kill();
+        if (running.beside) {
+            running.beside->kill();
+            archive_.put({"logs/" + file_name(running.name) + "-beside.txt",
+                          shortened_log(text_of(log_of(running.name + "-beside")), most_log)});
+        }
         const auto ending = running.process.poll();
         Done done = keep(running);
         // Of its own accord with code 0, also where it was asked to: then it is done.
@@ -289,6 +310,11 @@ private:
     }
     void begin(const Step& step, Clock::time_point until, std::list<Running>& running) {
         auto& row = row_of(step.part, step.name);
+        for (const auto& other : step.results)
+            if (!fs::exists(folder_of(step.part + "-" + other))) {
+                row.verdict.words = fmt::format("it needs {}", other);
+                return;
+            }
         if (!is_worth_while(row, until)) return;
         const auto begin = Clock::now();
         auto started = start(step, until, step.part + "-" + step.name, Rank::result);
@@ -318,80 +344,39 @@ private:
 
     // PyTorch ----------------------------------------------------------------------------------------------------
 
-    /// Every peer has had one pair before any has two; who begins changes from round to round (A B, B A).
-    void take_turns(Clock::time_point until) {
-        const auto go_on = [&] { return signals_.caught() == 0 && Clock::now() < until; };
-        if (!go_on()) return;
-        const auto all = turns();
+    void measure_turns(Clock::time_point until) {
         const auto begin = Clock::now();
-        const auto nobody = [&](const std::string& why) {
-            for (const auto& turn : all)
-                finish(row_of(std::string{turns_part}, turn.name), {Outcome::missing, why}, begin);
-        };
+        const auto go_on = [&, until] { return signals_.caught() == 0 && Clock::now() < until; };
+        if (!go_on()) return;
         const auto python = found("python3");
-        if (python.empty()) return nobody("there is no python3 here");
-        auto peer =
-            Peer::start({python, (tree_.data / "torch_turns.py").string()}, environment({}), work_);
-        if (!peer) return nobody(peer.error().message);
-        const auto ready = peer->answer(go_on);
-        archive_.put({"logs/torch_turns.txt", shortened_log(text_of(peer->log()), most_log)});
-        if (!ready)
-            return nobody("PyTorch did not get ready: " + shortened_log(text_of(peer->log()), 300));
-        if (const auto said = json::parse(*ready, "the peer"); !said || said->contains("problem"))
-            return nobody(read_peer(*ready).problem);
-
-        for (int round = 0; round < options_.pairs; ++round)
-            for (const auto& turn : all) {
-                auto& row = row_of(std::string{turns_part}, turn.name);
-                const bool hopeless = row.verdict.outcome == Outcome::failed;
-                if (hopeless || !go_on()) continue;
-                if (const auto why = pair(*peer, turn, round, until, go_on); !why.empty()) {
-                    if (go_on()) finish(row, {Outcome::failed, why}, begin);
-                    continue;
-                }
-                finish(row, verdict_of(ratio_of(turn)), begin);
-            }
-        archive_.put({"logs/torch_turns.txt", shortened_log(text_of(peer->log()), most_log)});
-    }
-
-    Ratio& ratio_of(const Turn& turn) {
-        const auto known = std::ranges::find(report_.ratios, turn.name, &Ratio::name);
-        if (known != report_.ratios.end()) return *known;
-        report_.ratios.push_back({.name = turn.name, .unit = turn.unit, .ours = {}, .theirs = {}});
-        return report_.ratios.back();
-    }
-
-    /// Why there is no pair; empty where there is.
-    std::string pair(Peer& peer, const Turn& turn, int round, Clock::time_point until,
-                     const std::function<bool()>& go_on) {
-        double ours = 0;
-        PeerTime theirs;
-        std::string why;
-        const auto our_turn = [&] {
-            const auto done = execute(step_of(turn, tree_, options_.device), until,
-                                      fmt::format("turns-{}-{}", turn.name, round), Rank::detail);
-            if (!done || done->cases.empty() || done->cases.front().metrics.empty() ||
-                !done->cases.front().metrics.front().value)
-                why = "assay gave no rate: " + (!done || done->cases.empty()
-                                                    ? done ? done->said.ending : "it is not there"
-                                                    : verdict_of(done->cases.front()).words);
-            else
-                ours = *done->cases.front().metrics.front().value;
-        };
-        const auto their_turn = [&] {
-            peer.ask(turn.name);
-            const auto line = peer.answer(go_on);
-            theirs = line ? read_peer(*line) : PeerTime{.problem = "PyTorch gave no answer"};
-            if (!theirs.problem.empty()) why = "PyTorch: " + theirs.problem;
-        };
-        if (round % 2 == 0) our_turn();
-        if (why.empty()) their_turn();
-        if (why.empty() && round % 2 == 1) our_turn();
-        if (!why.empty()) return why;
-        auto& ratio = ratio_of(turn);
-        ratio.ours.push_back(ours);
-        ratio.theirs.push_back(turn.work / theirs.seconds);
-        return {};
+        const TakeTurns turns{
+            .arguments = python.empty()
+                             ? std::vector<std::string>{}
+                             : std::vector{python, (tree_.data / "torch_turns.py").string()},
+            .environment = environment({}),
+            .folder = work_,
+            .pairs = options_.pairs,
+            .go_on = go_on,
+            .ours = [&](const Turn& turn, int round) -> Result<double> {
+                const auto done =
+                    execute(step_of(turn, tree_, options_.device), until,
+                            fmt::format("turns-{}-{}", turn.name, round), Rank::detail);
+                if (!done) return fail("assay gave no rate: it is not there");
+                if (done->cases.empty()) return fail("assay gave no rate: " + done->said.ending);
+                const auto& c = done->cases.front();
+                if (c.metrics.empty() || !c.metrics.front().value)
+                    return fail("assay gave no rate: " + verdict_of(c).words);
+                return *c.metrics.front().value;
+            },
+            .finish =
+                [&](const Turn& turn, Verdict verdict) {
+                    finish(row_of(std::string{turns_part}, turn.name), std::move(verdict), begin);
+                },
+            .keep_log =
+                [&](const std::string& log) {
+                    archive_.put({"logs/torch_turns.txt", shortened_log(log, most_log)});
+                }};
+        take_turns(turns, report_.ratios);
     }
 
     const Options& options_;
@@ -461,8 +446,9 @@ int main(int argc, char** argv) {
     app.add_option("--device", options.device, "Index or UUID of the device, as doctor shows it")
         ->capture_default_str();
     app.add_option("--part", options.part,
-                   "What to do: the first look, compute-sanitizer, or what takes longer")
-        ->check(CLI::IsMember({"first", "sanitizer", "long"}))
+                   "What to do: the first look, compute-sanitizer, what takes longer, or verdicts "
+                   "of a healthy device")
+        ->check(CLI::IsMember({"first", "sanitizer", "long", "decide"}))
         ->capture_default_str();
     app.add_option_function<std::string>(
            "--budget",

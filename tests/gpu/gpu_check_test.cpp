@@ -38,11 +38,33 @@ if [ "$1" = doctor ]; then
     echo '{}'
     exit
 fi
+if [ "$1" = compare ]; then
+    [ "$TRICK" = false_verdict ] && outcome=worse
+    [ "$TRICK" = unresolved ] && detectable=0.05
+    echo "a warning" >&2
+    echo '{"tables": [{"rows": [{"identity": "gemm.square[cublaslt]", "benchmark": "gemm.square", "cells": [{},' \
+        '{"contrast": {"outcome": "'${outcome-same}'", "detectable": '${detectable-0.01}'}}]}]}]}'
+    exit
+fi
+if [ "$1" = check ]; then
+    [ "$TRICK" = unnamed ] && cause=unstable
+    [ "$TRICK" = accused ] && verdict=FAIL
+    echo '{"verdict": "'${verdict-INCONCLUSIVE}'", "nodes": [{"checks": [{"cause": "'${cause-device_shared}'"}]}]}'
+    exit 3
+fi
+[ "$4" = gemm.square.load=sustained ] && { echo $$ >"$BESIDE"; exec sleep 100; }
+all="$*"
 while [ $# -gt 0 ]; do [ "$1" = --out ] && out=$2; shift; done
 mkdir -p "$out/run"
 echo '{"half": "done"}' >"$out/run/journal.ndjson"
 sleep "$SECONDS_EACH"
 cp "$SAMPLE" "$out/run/run.json"
+case $all in
+*acceptance*--only*) echo "INCONCLUSIVE: another process used cuda:0"; exit 3 ;;
+*acceptance*)
+    [ "$TRICK" = not_good ] && { echo "FAIL: cuda:0 FAIL"; exit 1; }
+    echo "PASS: cuda:0 PASS" ;;
+esac
 )";
 constexpr auto pretended_contract = R"sh(#!/bin/bash
 name=${1#--gtest_filter=?/}
@@ -126,6 +148,7 @@ protected:
                                              "DONE=" + at("done"),
                                              "SAMPLE=" + at("sample.json"),
                                              "OUT=" + at("out"),
+                                             "BESIDE=" + at("beside"),
                                              "TRICK=" + trick_,
                                              "SECONDS_EACH=" + seconds_each_};
         auto process = process::Process::start({.arguments = arguments,
@@ -314,6 +337,55 @@ INSTANTIATE_TEST_SUITE_P(All, Tricked,
                                          Trick{"in_use", "other processes", "4711, python3"},
                                          Trick{"crash", "peak.fma[cuda]", "SIGSEGV"}),
                          [](const auto& of) { return std::string{of.param.name}; });
+
+TEST_F(GpuCheck, DecidesAboutHealthyDevice) {
+    const auto ended = check({"--part", "decide"});
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    const auto all = report();
+    for (const auto* name : {"acceptance 1", "acceptance 2"})
+        EXPECT_EQ(words(all, name), "PASS: cuda:0 PASS");
+    EXPECT_EQ(words(all, "compared"), "1 cases, none faster or slower");
+    EXPECT_THAT(words(all, "acceptance beside another process"), HasSubstr("another process"));
+    EXPECT_THAT(words(all, "its verdict"), HasSubstr("is named"));
+    // They become rows of tests/decisions.
+    for (const auto* name : {"acceptance-acceptance_1", "acceptance-acceptance_2", "quick-quick_1",
+                             "quick-quick_2", "shared-acceptance_beside_another_process"})
+        EXPECT_EQ(archived(std::string{name} + "/run.json"), text_of("sample.json")) << name;
+    const auto other = std::stoi(text_of("beside"));
+    EXPECT_NE(::kill(other, 0), 0) << "the other process goes on";
+}
+
+struct Wrong {
+    const char* trick;
+    const char* row;
+    const char* said;
+};
+class Undecided : public GpuCheck, public testing::WithParamInterface<Wrong> {};
+
+TEST_P(Undecided, FailsInItsRow) {
+    const auto& [trick, row, said] = GetParam();
+    trick_ = trick;
+    EXPECT_EQ(check({"--part", "decide"}).code, 1);
+    EXPECT_THAT(words(report(), row), HasSubstr(said));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Undecided,
+    testing::Values(Wrong{"not_good", "acceptance 1", "FAIL: cuda:0 FAIL"},
+                    Wrong{"false_verdict", "compared", "gemm.square[cublaslt]: worse"},
+                    Wrong{"unresolved", "compared", "not resolved below 2%"},
+                    Wrong{"unnamed", "its verdict", "is not named"},
+                    Wrong{"accused", "its verdict", "FAIL by another process"}),
+    [](const auto& of) { return std::string{of.param.trick}; });
+
+TEST_F(GpuCheck, SaysWhatAcceptanceLeftNoTimeFor) {
+    seconds_each_ = "1.2";
+    const auto ended = check({"--part", "decide", "--budget", "4s"});
+    EXPECT_EQ(ended.code, 3) << ended.output;
+    const auto all = report();
+    EXPECT_THAT(words(all, "compared"), HasSubstr("it needs quick"));
+    EXPECT_EQ(words(all, "its verdict"), "it needs acceptance beside another process");
+}
 
 TEST_F(GpuCheck, WithoutRoomForTheArchiveTheTableIsPrinted) {
     trick_ = "no_room";

@@ -168,6 +168,86 @@ Verdict read_sanitizer(const Said& said) {
 
 Verdict read_measurement(const Said& said) { return read_fact(said); }
 
+namespace {
+
+/// "PASS: cuda:0 PASS, host PASS", of what `assay run --check` printed.
+std::string verdict_line(const Said& said) {
+    for (const auto& line : lines_of(said.log))
+        for (const char* word : {"PASS", "WARN", "FAIL", "INCONCLUSIVE", "ERROR", "SKIP"})
+            if (line.starts_with(word)) return shortened(line);
+    return last_line_of(said.log);
+}
+
+/// What a program printed behind its warnings.
+std::optional<json::Value> json_of(const Said& said) {
+    const auto begin = said.log.find('{');
+    if (begin == said.log.npos) return std::nullopt;
+    auto value = json::parse(std::string_view{said.log}.substr(begin), "its output",
+                             {.bytes = std::size_t{64} << 20U});
+    if (!value || !value->is_object()) return std::nullopt;
+    return *std::move(value);
+}
+Verdict unreadable(const Said& said) { return unfinished(said, last_line_of(said.log)); }
+
+} // namespace
+
+Verdict read_accepted(const Said& said) {
+    if (said.ending.empty()) return {Outcome::passed, verdict_line(said)};
+    return unfinished(said, verdict_line(said));
+}
+
+Verdict read_judged(const Said& said) {
+    if (said.cut_off || said.ending.ends_with("code 1")) return read_accepted(said);
+    const bool is_judged = said.ending.empty() || said.ending.ends_with("code 3");
+    return is_judged ? Verdict{Outcome::passed, verdict_line(said)} : read_accepted(said);
+}
+
+Verdict read_compared(const Said& said) {
+    constexpr double enough = 0.02;
+    constexpr std::array known{"gemm.", "memory.stream", "fft.", "md."};
+    const auto value = json_of(said);
+    if (!value || !value->contains("tables")) return unreadable(said);
+    std::vector<std::string> wrong;
+    std::size_t rows = 0;
+    for (const auto& table : value->at("tables"))
+        for (const auto& row : table.at("rows")) {
+            const auto& cells = row.at("cells");
+            if (cells.size() < 2 || !cells.at(1).at("contrast").is_object()) continue;
+            ++rows;
+            const auto& contrast = cells.at(1).at("contrast");
+            const auto name = row.at("identity").get<std::string>();
+            const auto outcome = contrast.value("outcome", json::Value{});
+            if (outcome == "better" || outcome == "worse") {
+                wrong.push_back(fmt::format("{}: {}", name, outcome.get<std::string>()));
+                continue;
+            }
+            const auto benchmark = row.at("benchmark").get<std::string>();
+            const auto resolved = contrast.value("detectable", json::Value{});
+            const bool matters = std::ranges::any_of(
+                known, [&](const char* begin) { return benchmark.starts_with(begin); });
+            if (matters && !(resolved.is_number() && resolved.get<double>() <= enough))
+                wrong.push_back(name + ": not resolved below 2%");
+        }
+    if (rows == 0) return {Outcome::failed, "no case was compared"};
+    if (!wrong.empty())
+        return {Outcome::failed, shortened(fmt::format("{}", fmt::join(wrong, "; ")))};
+    return {Outcome::passed, fmt::format("{} cases, none faster or slower", rows)};
+}
+
+Verdict read_shared(const Said& said) {
+    const auto value = json_of(said);
+    if (!value || !value->contains("nodes") || !value->contains("verdict")) return unreadable(said);
+    const auto verdict = value->at("verdict").get<std::string>();
+    bool is_named = false;
+    for (const auto& node : value->at("nodes"))
+        for (const auto& check : node.value("checks", json::Value::array()))
+            is_named |= check.value("cause", json::Value{}) == "device_shared";
+    if (verdict == "FAIL") return {Outcome::failed, "FAIL by another process"};
+    if (!is_named)
+        return {Outcome::failed, fmt::format("{}, and the other process is not named", verdict)};
+    return {Outcome::passed, verdict + ", and the other process is named"};
+}
+
 Verdict read_profile(const Said& said) {
     if (auto measured = read_fact(said); measured.outcome != Outcome::passed) return measured;
     if (said.log.find("==PROF== Profiling") == said.log.npos)

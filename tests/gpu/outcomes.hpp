@@ -50,6 +50,14 @@ Verdict read_contract(const Said& said);
 Verdict read_sanitizer(const Said& said);
 /// `assay run`; its cases are rows of their own.
 Verdict read_measurement(const Said& said);
+/// `assay run acceptance --check` of a healthy device: PASS or WARN.
+Verdict read_accepted(const Said& said);
+/// The same where another process slows it: whatever is said of the node, but FAIL. Its verdict has a row of its own.
+Verdict read_judged(const Said& said);
+/// `assay compare --json` of two runs of one device: neither is faster, and what matters is known well enough.
+Verdict read_compared(const Said& said);
+/// `assay check --json` of a run beside another process: it is named, and the node does not fail.
+Verdict read_shared(const Said& said);
 /// ncu around `assay run`: a profile of nothing has failed.
 Verdict read_profile(const Said& said);
 

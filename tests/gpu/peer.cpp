@@ -2,13 +2,16 @@
 #include "peer.hpp"
 
 #include "base/file.hpp"
+#include "json/json.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -71,6 +74,73 @@ std::optional<std::string> Peer::answer(const std::function<bool()>& go_on) {
         }
         if (ended || !go_on()) return std::nullopt;
     }
+}
+
+// --- turns ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+Ratio& ratio_of(const Turn& turn, std::vector<Ratio>& ratios) {
+    const auto known = std::ranges::find(ratios, turn.name, &Ratio::name);
+    if (known != ratios.end()) return *known;
+    ratios.push_back({.name = turn.name, .unit = turn.unit, .ours = {}, .theirs = {}});
+    return ratios.back();
+}
+
+Result<double> their_rate(Peer& peer, const Turn& turn, const TakeTurns& how) {
+    peer.ask(turn.name);
+    const auto line = peer.answer(how.go_on);
+    const auto time = line ? read_peer(*line) : PeerTime{.problem = "PyTorch gave no answer"};
+    if (!time.problem.empty()) return fail("PyTorch: " + time.problem);
+    return turn.work / time.seconds;
+}
+
+/// Why there is no pair; empty where there is.
+std::string pair(Peer& peer, const Turn& turn, int round, const TakeTurns& how,
+                 std::vector<Ratio>& ratios) {
+    std::optional<double> ours;
+    std::optional<double> theirs;
+    for (const bool is_ours : {round % 2 == 0, round % 2 != 0}) {
+        const auto rate = is_ours ? how.ours(turn, round) : their_rate(peer, turn, how);
+        if (!rate) return rate.error().message;
+        (is_ours ? ours : theirs) = *rate;
+    }
+    auto& ratio = ratio_of(turn, ratios);
+    ratio.ours.push_back(*ours);
+    ratio.theirs.push_back(*theirs);
+    return {};
+}
+
+} // namespace
+
+void take_turns(const TakeTurns& how, std::vector<Ratio>& ratios) {
+    const auto all = turns();
+    const auto nobody = [&](const std::string& why) {
+        for (const auto& turn : all) how.finish(turn, {Outcome::missing, why});
+    };
+    if (how.arguments.empty()) return nobody("there is no python3 here");
+    auto peer = Peer::start(how.arguments, how.environment, how.folder);
+    if (!peer) return nobody(peer.error().message);
+    constexpr std::size_t most = std::size_t{16} << 20U;
+    const auto log = [&] { return read_whole(peer->log(), most).value_or(""); };
+    const auto ready = peer->answer(how.go_on);
+    how.keep_log(log());
+    if (!ready) return nobody("PyTorch did not get ready: " + log().substr(0, 300));
+    if (const auto said = json::parse(*ready, "the peer"); !said || said->contains("problem"))
+        return nobody(read_peer(*ready).problem);
+    std::set<std::string> hopeless;
+    for (int round = 0; round < how.pairs; ++round)
+        for (const auto& turn : all) {
+            if (hopeless.contains(turn.name) || !how.go_on()) continue;
+            const auto why = pair(*peer, turn, round, how, ratios);
+            if (why.empty()) {
+                how.finish(turn, verdict_of(ratio_of(turn, ratios)));
+            } else if (how.go_on()) {
+                hopeless.insert(turn.name);
+                how.finish(turn, {Outcome::failed, why});
+            }
+        }
+    how.keep_log(log());
 }
 
 } // namespace assay::gpu

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "process/process.hpp"
+#include "steps.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -42,5 +43,19 @@ private:
     std::filesystem::path log_;
     std::size_t answers_ = 0; ///< that were read
 };
+
+/// Every peer has had one pair before any has two; who begins changes from round to round (A B, B A).
+struct TakeTurns {
+    std::vector<std::string> arguments; ///< of the peer; none where there is no interpreter
+    std::vector<std::string> environment;
+    std::filesystem::path folder;
+    int pairs = 1; ///< at most
+    std::function<bool()> go_on;
+    std::function<Result<double>(const Turn&, int round)> ours; ///< a rate
+    std::function<void(const Turn&, Verdict)> finish;
+    std::function<void(const std::string&)> keep_log;
+};
+/// Adds to `ratios` as it goes.
+void take_turns(const TakeTurns& how, std::vector<Ratio>& ratios);
 
 } // namespace assay::gpu

@@ -26,6 +26,8 @@ constexpr std::array have_shared_memory{
     "memory.stream", "memory.latency", "memory.matrix",  "memory.banks", "md.lennard_jones",
     "peak.atomic",   "latency.atomic", "stencil.window", "sort.radix",   "montecarlo.option"};
 
+constexpr double fact_seconds = 8; // a driver that hangs shall not take all 20
+
 /// Searches for the fastest shape for 20 s each time that it is prepared.
 constexpr std::string_view slow_contract = "gemm.shapes";
 
@@ -50,8 +52,8 @@ Step contract_of(const std::string& part, const Tried& tried, const Tree& tree, 
             .test = tried.test()};
 }
 
-Step measurement(const std::string& part, const std::string& name, const Tree& tree,
-                 const std::vector<std::string>& what, const std::string& device, double seconds) {
+Step run_of(const std::string& part, const std::string& name, const Tree& tree,
+            const std::vector<std::string>& what, const std::string& device, double seconds) {
     Step step{.part = part,
               .name = name,
               .arguments = {tree.assay.string(), "run"},
@@ -59,7 +61,14 @@ Step measurement(const std::string& part, const std::string& name, const Tree& t
               .seconds = seconds,
               .measures = true};
     step.arguments.insert(step.arguments.end(), what.begin(), what.end());
-    step.arguments.insert(step.arguments.end(), {"--device", device, "--patience", "0"});
+    step.arguments.insert(step.arguments.end(), {"--device", device});
+    return step;
+}
+
+Step measurement(const std::string& part, const std::string& name, const Tree& tree,
+                 const std::vector<std::string>& what, const std::string& device, double seconds) {
+    auto step = run_of(part, name, tree, what, device, seconds);
+    step.arguments.insert(step.arguments.end(), {"--patience", "0"});
     return step;
 }
 
@@ -75,26 +84,38 @@ std::string modules_of(const std::vector<Tried>& tried) {
     return fmt::format("{}", fmt::join(names, ","));
 }
 
+void add_users(Plan& plan, const std::string& device) {
+    plan.steps.push_back(
+        {.part = "facts",
+         .name = "driver",
+         .arguments = {"nvidia-smi",
+                       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one query
+                       "--query-gpu=name,driver_version,memory.total,memory.used,"
+                       "clocks.max.sm,power.limit,compute_mode,mig.mode.current,"
+                       "ecc.mode.current",
+                       "--format=csv,noheader", "-i", device},
+         .read = read_fact,
+         .seconds = fact_seconds});
+    plan.steps.push_back(
+        {.part = "facts",
+         .name = "other processes",
+         .arguments = {"nvidia-smi", "--query-compute-apps=pid,process_name,used_memory",
+                       "--format=csv,noheader", "-i", device},
+         .read = read_users,
+         .seconds = fact_seconds});
+}
+
 void add_facts(Plan& plan, const Tree& tree, const std::vector<Tried>& tried,
                const std::string& device) {
+    add_users(plan, device);
     const auto fact = [&](std::string name, std::vector<std::string> arguments,
                           Reader read = read_fact) {
-        constexpr double seconds = 8; // a driver that hangs shall not take all 20
         plan.steps.push_back({.part = "facts",
                               .name = std::move(name),
                               .arguments = std::move(arguments),
                               .read = read,
-                              .seconds = seconds});
+                              .seconds = fact_seconds});
     };
-    fact("driver", {"nvidia-smi",
-                    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one query
-                    "--query-gpu=name,driver_version,memory.total,memory.used,clocks.max.sm,power."
-                    "limit,compute_mode,mig.mode.current,ecc.mode.current",
-                    "--format=csv,noheader", "-i", device});
-    fact("other processes",
-         {"nvidia-smi", "--query-compute-apps=pid,process_name,used_memory",
-          "--format=csv,noheader", "-i", device},
-         read_users);
     fact("doctor", {tree.assay.string(), "doctor", "--json"});
     fact("PyTorch", {"python3", (tree.data / "torch_turns.py").string(), "--facts"});
     std::set<std::string> seen;
@@ -188,6 +209,57 @@ Plan longer(const Tree& tree, const std::vector<Tried>& tried, const std::string
     return plan;
 }
 
+/// What reads the results of other steps of its part: `assay VERB --json`.
+Step reading(const std::string& part, const std::string& name, const Tree& tree,
+             const std::string& verb, std::vector<std::string> results, Reader read) {
+    return {.part = part,
+            .name = name,
+            .arguments = {tree.assay.string(), verb, "--json"},
+            .read = read,
+            .seconds = 20,
+            .results = std::move(results)};
+}
+
+/// Two runs of one healthy device pass and do not differ; another process is named.
+Plan decide(const Tree& tree, const std::vector<Tried>& tried, const std::string& device) {
+    constexpr double most = 360;       // seconds, all of it
+    constexpr double acceptance = 180; // each
+    Plan plan{.parts = {{"facts", 1, 16}, {"acceptance", 1}, {"quick", 1}, {"shared", 1}},
+              .steps = {},
+              .seconds = most};
+    add_users(plan, device);
+    for (const auto* name : {"acceptance 1", "acceptance 2"}) {
+        plan.steps.push_back(
+            run_of("acceptance", name, tree, {"acceptance", "--check"}, device, acceptance));
+        plan.steps.back().read = read_accepted;
+    }
+    for (const auto* name : {"quick 1", "quick 2"})
+        plan.steps.push_back(
+            run_of("quick", name, tree, {"quick", "--only", modules_of(tried)}, device, 90));
+    plan.steps.push_back(
+        reading("quick", "compared", tree, "compare", {"quick 1", "quick 2"}, read_compared));
+    const std::string shared = "acceptance beside another process";
+    plan.steps.push_back(run_of("shared", shared, tree,
+                                {"acceptance", "--only", "gemm.*", "--only", "memory.*", "--check"},
+                                device, 120));
+    plan.steps.back().read = read_judged;
+    plan.steps.back().beside = {tree.assay.string(),
+                                "run",
+                                "gemm.square[cublaslt]",
+                                "--set",
+                                "gemm.square.load=sustained",
+                                "--set",
+                                "gemm.square.precision=bf16",
+                                "--set",
+                                "gemm.square.size=8192",
+                                "--for",
+                                "3m",
+                                "--device",
+                                device};
+    plan.steps.push_back(reading("shared", "its verdict", tree, "check", {shared}, read_shared));
+    return plan;
+}
+
 } // namespace
 
 std::string Tried::test() const {
@@ -244,6 +316,7 @@ Plan plan_of(std::string_view name, const Tree& tree, const std::vector<Tried>& 
     if (name == first_part) return first(tree, tried, device);
     if (name == "sanitizer") return sanitizer(tree, tried);
     if (name == "long") return longer(tree, tried, device);
+    if (name == "decide") return decide(tree, tried, device);
     return {};
 }
 

@@ -38,8 +38,10 @@ struct Step {
     Reader read = nullptr;
     double seconds = 0; ///< at most
     std::vector<std::string> variables{};
-    std::string test{};    ///< of the contract
-    bool measures = false; ///< is `assay run`: takes --out and leaves a run.json
+    std::string test{};                 ///< of the contract
+    bool measures = false;              ///< is `assay run`: takes --out and leaves a run.json
+    std::vector<std::string> results{}; ///< steps of its part whose results it is given
+    std::vector<std::string> beside{};  ///< an `assay run` that works on the device meanwhile
 };
 
 struct Part {
@@ -52,6 +54,7 @@ struct Part {
 struct Plan {
     std::vector<Part> parts;
     std::vector<Step> steps; ///< of each part, in order
+    double seconds = 1e9;    ///< all of it, at most
 };
 
 /// Turns against PyTorch.
@@ -67,7 +70,8 @@ std::vector<Turn> turns();
 /// Our side of a turn.
 Step step_of(const Turn& turn, const Tree& tree, const std::string& device);
 
-/// first: is it right, and how fast? sanitizer: memory and races. long: what takes its time.
+/// first: is it right, and how fast? sanitizer: memory and races. long: what takes its time. decide: are verdicts and
+/// comparisons right?
 inline constexpr std::string_view first_part = "first";
 /// Nothing for an unknown name.
 Plan plan_of(std::string_view name, const Tree& tree, const std::vector<Tried>& tried,

@@ -47,7 +47,7 @@ const std::map<std::string, Names> allowed{
      {"base", "json", "record", "decide", "machine", "plan", "reference", "telemetry", "process",
       "launch", "worker", "run"}},
     {"reports/document", {"base", "json", "record"}},
-    {"reports/store", {"base", "stats", "record", "reference", "document"}},
+    {"reports/store", {"base", "stats", "record", "decide", "reference", "document"}},
     {"reports/report", {"base", "stats", "json", "record", "decide", "document"}},
     {"reports/compare", {"base", "stats", "json", "record", "document", "store", "report"}},
     {"reports/judge",

@@ -29,27 +29,27 @@ struct MadeRun {
     std::string cpu = "Example EPYC 9R14";
 };
 
-inline store::Series series_of(std::string benchmark, std::string library,
-                               record::NamedList parameters, const std::string& metric) {
-    store::Series series{.benchmark = std::move(benchmark),
-                         .place = "host",
-                         .library = std::move(library),
-                         .parameters = std::move(parameters),
-                         .metric = metric};
+inline decide::Series series_of(std::string benchmark, std::string library,
+                                record::NamedList parameters, const std::string& metric) {
+    decide::Series series{.benchmark = std::move(benchmark),
+                          .place = "host",
+                          .library = std::move(library),
+                          .parameters = std::move(parameters),
+                          .metric = metric};
     const auto* definition = record::find_metric(metric);
     series.unit = definition->unit;
     series.higher_is_better = definition->higher_is_better;
     return series;
 }
-inline store::Series gemm(const std::string& library, std::int64_t size,
-                          const std::string& precision = "fp64") {
+inline decide::Series gemm(const std::string& library, std::int64_t size,
+                           const std::string& precision = "fp64") {
     return series_of("gemm.square", library, {{"precision", precision}, {"size", size}},
                      "flop_rate");
 }
-inline store::Series latency(std::int64_t bytes) {
+inline decide::Series latency(std::int64_t bytes) {
     return series_of("memory.latency", "host", {{"footprint", bytes}}, "latency");
 }
-inline store::Series triad() {
+inline decide::Series triad() {
     return series_of("memory.stream", "host", {{"loop", std::string{"triad"}}}, "bandwidth");
 }
 
@@ -78,8 +78,8 @@ public:
         return static_cast<std::uint32_t>(c.runs.size() - 1);
     }
     /// Measured, once for each value; published is their geometric mean.
-    store::Observation& observe(std::uint32_t run, const store::Series& series,
-                                const std::vector<double>& replicas) {
+    decide::Observation& observe(std::uint32_t run, const decide::Series& series,
+                                 const std::vector<double>& replicas) {
         auto& seen = add(run, series);
         double logs = 0;
         for (std::size_t i = 0; i < replicas.size(); ++i) {
@@ -90,7 +90,7 @@ public:
         return seen;
     }
     /// On one run a side, labelled "A", "B", ..., the same for all series.
-    void sides(const store::Series& series, const std::vector<std::vector<double>>& replicas) {
+    void sides(const decide::Series& series, const std::vector<std::vector<double>>& replicas) {
         for (std::uint32_t side = 0; side < replicas.size(); ++side) {
             if (side == collection_.runs.size())
                 run({.label = std::string(1, static_cast<char>('A' + side))});
@@ -98,8 +98,8 @@ public:
         }
     }
     /// Not measured, for a reason.
-    store::Observation& fail(std::uint32_t run, const store::Series& series, record::Status status,
-                             std::string reason) {
+    decide::Observation& fail(std::uint32_t run, const decide::Series& series,
+                              record::Status status, std::string reason) {
         auto& seen = add(run, series);
         seen.status = status;
         seen.reason = std::move(reason);
@@ -108,10 +108,10 @@ public:
     store::Collection& collection() { return collection_; }
 
 private:
-    store::Observation& add(std::uint32_t run, const store::Series& series) {
+    decide::Observation& add(std::uint32_t run, const decide::Series& series) {
         auto& c = collection_;
         if (c.settings.empty()) c.settings.emplace_back();
-        const auto same = [&](const store::Series& known) {
+        const auto same = [&](const decide::Series& known) {
             return known.benchmark == series.benchmark && known.library == series.library &&
                    known.parameters == series.parameters && known.metric == series.metric &&
                    known.version == series.version && known.place == series.place &&

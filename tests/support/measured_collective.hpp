@@ -54,14 +54,14 @@ inline store::Collection measured_allreduce(const TrueNetwork& truth, const std:
         run.file = "results/" + run.id + "/run.json";
         all.runs.push_back(run);
         for (std::int64_t bytes = 8; bytes <= std::int64_t{64} << 20U; bytes *= 4) {
-            store::Series series{.benchmark = "collective.allreduce",
-                                 .place = "host",
-                                 .library = "mpi",
-                                 .parameters = {{"ranks", std::string{"all"}},
-                                                {"bytes", bytes},
-                                                {"type", std::string{"fp32"}}},
-                                 .metric = "bus_bandwidth",
-                                 .unit = "B/s"};
+            decide::Series series{.benchmark = "collective.allreduce",
+                                  .place = "host",
+                                  .library = "mpi",
+                                  .parameters = {{"ranks", std::string{"all"}},
+                                                 {"bytes", bytes},
+                                                 {"type", std::string{"fp32"}}},
+                                  .metric = "bus_bandwidth",
+                                  .unit = "B/s"};
             const double ranks = static_cast<double>(count) * per_node;
             const auto size = static_cast<double>(bytes);
             const double seconds =

@@ -42,7 +42,7 @@ void add_pairs(Comparison& comparison, const std::vector<std::string>& inputs) {
     for (const auto& observation : collection->observations) {
         const auto& series = collection->series[observation.series];
         const double direction = series.higher_is_better ? 1 : -1;
-        for (const auto& replica : store::counted(observation))
+        for (const auto& replica : decide::counted(observation))
             logs[name_of(series.benchmark, series.library, series.what)][replica.index]
                 [observation.run] = direction * std::log(replica.value);
     }

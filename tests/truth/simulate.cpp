@@ -45,7 +45,7 @@ public:
         for (std::size_t i = 0; i < recorded.size(); ++i) collection_.series.push_back(series(i));
         for (std::uint32_t side = 0; side < 2; ++side)
             for (std::uint32_t i = 0; i < recorded.size(); ++i) {
-                store::Observation observation{.run = side, .series = i, .value = 1};
+                decide::Observation observation{.run = side, .series = i, .value = 1};
                 for (std::size_t k = 0; k < design.replicas; ++k)
                     observation.replicas.push_back({.index = static_cast<int>(k), .value = 1});
                 collection_.observations.push_back(std::move(observation));
@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    static store::Series series(std::size_t i) {
+    static decide::Series series(std::size_t i) {
         return {.benchmark = "recorded.series",
                 .place = "host",
                 .library = "host",

@@ -120,7 +120,7 @@ std::vector<Case> cases_of(Random& random) {
 }
 
 /// As the record would: what the kind is expected to do, and whether the replicas have two levels.
-void describe(store::Observation& seen, const Case& of) {
+void describe(decide::Observation& seen, const Case& of) {
     const auto level = level_of(of.noise);
     seen.between_runs = level.between_runs;
     seen.between_replicas = level.between_replicas;

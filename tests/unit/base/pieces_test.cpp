@@ -5,6 +5,7 @@
 #include "base/program.hpp"
 #include "base/quantity.hpp"
 #include "base/sha256.hpp"
+#include "base/utc.hpp"
 #include "support/results.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -17,6 +18,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -41,6 +43,16 @@ TEST(Quantity, DurationsTakeUnits) {
     EXPECT_EQ(parse_duration("20ms"), 0.02);
     for (const char* text : {"", "s", "-1s", "0", "1x", "nan", "inf", "1e999", "1h30m"})
         EXPECT_FALSE(parse_duration(text)) << text;
+}
+
+TEST(SteadyTime, GoesOnAfterWhatARunHas) {
+    const double now = steady_seconds_now();
+    EXPECT_NEAR(now, seconds_now(), 2);
+    not_before(now + 0.5);
+    EXPECT_GE(steady_seconds_now(), now + 0.5);
+    not_before(now);
+    EXPECT_GE(steady_seconds_now(), now + 0.5);
+    EXPECT_GE(*seconds_of(utc_now()), std::floor(now));
 }
 
 TEST(Quantity, SizesAndRatesTakeUnits) {

@@ -54,8 +54,9 @@ TEST(Summary, OfAnInterruptedRunHasWhatWasMeasured) {
     EXPECT_THAT(text, AllOf(HasSubstr("memory.stream[done]"), HasSubstr("memory.stream[begun]"),
                             HasSubstr("2 of 5 replicas"), Not(HasSubstr("never")),
                             Not(HasSubstr("neither")), Not(HasSubstr("were measured"))));
+    EXPECT_THAT(text, StartsWith("2 cases verified: 2 known.\n\n"));
     // Heading and two cases, each with its rate.
-    EXPECT_EQ(std::ranges::count(text, '\n'), 3);
+    EXPECT_EQ(std::ranges::count(text, '\n'), 5);
     const auto rate = text.find("B/s");
     ASSERT_NE(rate, text.npos);
     EXPECT_NE(text.find("B/s", rate + 1), text.npos);
@@ -64,15 +65,15 @@ TEST(Summary, OfAnInterruptedRunHasWhatWasMeasured) {
 
 TEST(Summary, BeginsWithWhatDisturbedTheRun) {
     record::Run run{.status = "done", .cases = {copy_of("quiet", 5), copy_of("busy", 5)}};
-    EXPECT_THAT(cli::summary_text(run, {.width = 120}), Not(HasSubstr("busy:")));
+    EXPECT_THAT(cli::summary_text(run, {.width = 120}), Not(HasSubstr("Busy:")));
     auto& replica = run.cases[1].replicas[2];
-    run.cases[1].spread = record::Spread{.replicas = 4};
+    run.cases[1].spread = record::Spread{.limit = 0.1, .replicas = 4};
     record::disturb(replica.telemetry, record::DisturbanceCode::foreign_cpu,
                     {{"share", 0.21}, {"programs", std::string{"chromium, cc1plus"}}}, "busy");
     for (auto& c : run.cases) record::conclude(c, 5);
     EXPECT_THAT(cli::summary_text(run, {.width = 120}),
-                StartsWith("The machine was busy: chromium, cc1plus used up to 21% of the "
-                           "CPU; 1 of 2 values were measured again, 0 stay disturbed\n"));
+                StartsWith("2 cases verified: 2 known. Busy: chromium, cc1plus used up to 21% of "
+                           "the CPU.\n"));
 }
 
 TEST(ExitCodes, OfTheWorstCase) {

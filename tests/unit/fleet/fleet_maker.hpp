@@ -49,7 +49,7 @@ public:
     }
     store::RunInfo& info(std::uint32_t number) { return maker_.collection().runs[number]; }
     store::Collection& collection() { return maker_.collection(); }
-    static store::Series series(int item) {
+    static decide::Series series(int item) {
         return item == 0 ? triad() : gemm("openblas", 1024 + item);
     }
 

@@ -107,6 +107,24 @@ TEST(FleetTest, NamesWhatIsMissingAndWhoIsForeign) {
     EXPECT_THAT(answer_of(fleet)[1], HasSubstr("1 was not expected: n07"));
 }
 
+TEST(FleetTest, NamesTheCommandThatMeasuresWhatIsMissing) {
+    SweepMaker maker;
+    for (int node = 0; node < 8; ++node) {
+        maker.run(node, 0, {});
+        if (node == 2 || node == 3) maker.collection().observations.pop_back();
+        if (node == 3) maker.collection().runs.back().partial = true;
+    }
+    const auto benchmark = maker.collection().series.back().benchmark;
+    const auto fleet = fleet_of(maker, fleet_options(expand_nodes("n[00-09]").value()));
+    const auto next = [&](const char* name) { return next_of(fleet, node_of(fleet, name)); };
+    // A run that reached its end has nothing to resume.
+    EXPECT_THAT(next("n02"), AllOf(HasSubstr("assay run"), HasSubstr("--only " + benchmark),
+                                   Not(HasSubstr("--resume"))));
+    EXPECT_THAT(next("n03"), AllOf(HasSubstr("assay run"), HasSubstr("--resume")));
+    EXPECT_THAT(next("n09"), AllOf(HasSubstr("assay run"), HasSubstr("n09")));
+    EXPECT_EQ(next("n00"), "");
+}
+
 TEST(FleetTest, FourNodesOfATypeAreNotJudged) {
     SweepMaker maker;
     maker.sweep(4);

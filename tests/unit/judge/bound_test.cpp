@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <vector>
 
 namespace assay::judge {
 namespace {
@@ -19,11 +20,11 @@ using test::MeasuredNode;
 using test::of_memory;
 using test::of_products;
 
-store::Series transform(const std::string& precision = "fp64") {
+decide::Series transform(const std::string& precision = "fp64") {
     return test::series_of("fft.transform", "fftw",
                            {{"points", std::int64_t{64}}, {"precision", precision}}, "flop_rate");
 }
-store::Series arithmetic(const std::string& precision, const std::string& isa = "best") {
+decide::Series arithmetic(const std::string& precision, const std::string& isa = "best") {
     return test::series_of("peak.fma", "host", {{"precision", precision}, {"isa", isa}},
                            "flop_rate");
 }
@@ -214,6 +215,34 @@ TEST(Node, AFailureOfADeviceFollowsIt) {
     run_with(maker, "m-2", "GPU-bad", 3, 1.5e12);
     EXPECT_EQ(outcome_of(maker, "m-2"), Outcome::fail); // it has the one that failed elsewhere
     EXPECT_EQ(outcome_of(maker, "m-1"), Outcome::pass);
+}
+
+TEST(Stress, IsJudgedByOneReplicaOfEachRun) {
+    const decide::AcceptanceNoise calm;
+    const decide::AcceptanceNoise noisy{.replica = {.variance = 1e-4, .degrees = 6}};
+    const auto cause = [](std::vector<decide::Margin> margins, const decide::AcceptanceNoise& noise,
+                          bool is_ratio = false, bool feels_neighbours = false) {
+        return cause_under_stress(margins, noise, is_ratio, feels_neighbours, Cause::device_shared);
+    };
+    // A rate: by 3%, or five deviations.
+    EXPECT_EQ(cause({{.log_ratio = 0.031, .run = 0}}, calm), Cause::none);
+    EXPECT_EQ(cause({{.log_ratio = 0.029, .run = 0}}, calm), Cause::undecided);
+    EXPECT_EQ(cause({{.log_ratio = -0.029, .run = 0}}, calm), Cause::undecided);
+    EXPECT_EQ(cause({{.log_ratio = -0.031, .run = 0}}, calm), Cause::below_limit);
+    EXPECT_EQ(cause({{.log_ratio = 0.049, .run = 0}}, noisy), Cause::undecided);
+    EXPECT_EQ(cause({{.log_ratio = 0.051, .run = 0}}, noisy), Cause::none);
+    // The course has no margin.
+    EXPECT_EQ(cause({{.log_ratio = 0, .run = 0}}, noisy, true), Cause::none);
+    EXPECT_EQ(cause({{.log_ratio = -0.001, .run = 0}}, noisy, true), Cause::slows_when_hot);
+    // What comes from outside accuses nobody, and a good run later excuses nothing.
+    EXPECT_EQ(cause({{.log_ratio = -0.1, .run = 0, .disturbed = true}}, calm, true),
+              Cause::device_shared);
+    EXPECT_EQ(cause({{.log_ratio = 0.1, .run = 0, .disturbed = true}}, calm, true), Cause::none);
+    EXPECT_EQ(cause({{.log_ratio = -0.1, .run = 0}}, calm, true, true), Cause::neighbours);
+    EXPECT_EQ(cause({{.log_ratio = -0.1, .run = 0}, {.log_ratio = 0.1, .run = 1}}, calm, true),
+              Cause::slows_when_hot);
+    EXPECT_EQ(cause({{.log_ratio = 0.1, .run = 0}, {.log_ratio = -0.1, .run = 1}}, calm, true),
+              Cause::slows_when_hot);
 }
 
 } // namespace

@@ -132,7 +132,7 @@ TEST(Match, EveryKeyOfACase) {
 
 TEST(Match, APartOrAllAtOnceIsAnotherCase) {
     const Limit alone{.cases = {{"benchmark", "gemm.square"}}};
-    for (const std::string name : {"together", "part"}) {
+    for (const std::string name : {"together", "part", "soak", "alone", "stress"}) {
         auto series = test::gemm("openblas", 2048);
         series.parameters.push_back({name, std::string{"sockets:2"}});
         EXPECT_FALSE(is_for(alone, series)) << name;
@@ -220,7 +220,7 @@ TEST(Evidence, NeighboursAreOnTheHostAndItsNetwork) {
 }
 
 TEST(Evidence, NoiseIsThatOfTheLimit) {
-    const store::Observation seen{.between_replicas = 0.03, .degrees = 5};
+    const decide::Observation seen{.between_replicas = 0.03, .degrees = 5};
     const Item item{.seen = {{.observation = &seen}}};
     EXPECT_DOUBLE_EQ(noise_of({}, item, false).fail.replica.variance, 0.0009);
     EXPECT_EQ(noise_of({}, item, false).fail.replica.degrees, 5);
@@ -245,11 +245,11 @@ TEST(Evidence, NoiseIsThatOfTheLimit) {
 }
 
 TEST(Evidence, NoiseOfReplicasNeedsDegrees) {
-    const store::Observation unsure{.between_replicas = 0.03};
+    const decide::Observation unsure{.between_replicas = 0.03};
     const Item item{.seen = {{.observation = &unsure}}};
     EXPECT_EQ(noise_of({}, item, false).fail.replica.degrees,
               decide::AcceptanceNoise{}.replica.degrees);
-    const store::Observation without{.degrees = 5};
+    const decide::Observation without{.degrees = 5};
     const Item other{.seen = {{.observation = &without}}};
     EXPECT_EQ(noise_of({}, other, false).fail.replica.degrees,
               decide::AcceptanceNoise{}.replica.degrees);

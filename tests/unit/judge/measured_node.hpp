@@ -19,7 +19,7 @@ public:
     }
 
     /// Five replicas within 0.4% of the value.
-    store::Observation& add(const store::Series& series, double value) {
+    decide::Observation& add(const decide::Series& series, double value) {
         std::vector<double> replicas;
         for (int k = -2; k <= 2; ++k) replicas.push_back(value * (1 + (0.002 * k)));
         auto& seen = maker_.observe(run_, series, replicas);
@@ -32,7 +32,7 @@ public:
         seen.verified = true;
         return seen;
     }
-    store::Observation& fail(const store::Series& series, record::Status status) {
+    decide::Observation& fail(const decide::Series& series, record::Status status) {
         return maker_.fail(run_, series, status, "made up");
     }
     /// From here on a later run, two hours after the one before.
@@ -65,8 +65,8 @@ private:
 };
 
 /// The same series on a device.
-inline store::Series on_device(store::Series series, int index,
-                               const std::string& library = "cuda") {
+inline decide::Series on_device(decide::Series series, int index,
+                                const std::string& library = "cuda") {
     series.place = record::words_of({.kind = "cuda", .index = index});
     series.library = library;
     return series;

@@ -166,13 +166,13 @@ TEST(Node, ALimitIsForTheDevicesThatItNames) {
 
 TEST(Node, ValuesThatProveNothing) {
     struct Flaw {
-        void (*make)(store::Observation&);
+        void (*make)(decide::Observation&);
         Cause cause;
     };
     const Flaw flaws[] = {
-        {[](store::Observation& seen) { seen.events.reset(); }, Cause::no_telemetry},
-        {[](store::Observation& seen) { seen.verified = false; }, Cause::not_verified},
-        {[](store::Observation& seen) { seen.status = Status::incorrect; }, Cause::wrong_result},
+        {[](decide::Observation& seen) { seen.events.reset(); }, Cause::no_telemetry},
+        {[](decide::Observation& seen) { seen.verified = false; }, Cause::not_verified},
+        {[](decide::Observation& seen) { seen.status = Status::incorrect; }, Cause::wrong_result},
     };
     for (const auto& [make, cause] : flaws) {
         MeasuredNode node;
@@ -325,10 +325,10 @@ TEST(Node, TheFirstCaseCountsAsTheOthersDo) {
 TEST(Node, EachCodeOfTelemetryOnce) {
     auto node = good();
     node.add(test::latency(4096), 1e-7).events =
-        store::event_bit(DisturbanceCode::link_narrow) |
-        store::event_bit(DisturbanceCode::memory_corrected) |
-        store::event_bit(DisturbanceCode::steal);
-    node.add(test::latency(8192), 1e-7).events = store::event_bit(DisturbanceCode::link_narrow);
+        decide::event_bit(DisturbanceCode::link_narrow) |
+        decide::event_bit(DisturbanceCode::memory_corrected) |
+        decide::event_bit(DisturbanceCode::steal);
+    node.add(test::latency(8192), 1e-7).events = decide::event_bit(DisturbanceCode::link_narrow);
     const auto all = node.judged(of_memory());
     EXPECT_EQ(all.outcome, Outcome::fail);
     EXPECT_THAT(causes_of(all),
@@ -336,7 +336,7 @@ TEST(Node, EachCodeOfTelemetryOnce) {
     EXPECT_EQ(all.nodes[0].checks[0].id, "telemetry:link_narrow");
     // The last code of all is looked at as well.
     auto last = good();
-    last.add(test::latency(4096), 1e-7).events = store::event_bit(DisturbanceCode::quota);
+    last.add(test::latency(4096), 1e-7).events = decide::event_bit(DisturbanceCode::quota);
     EXPECT_EQ(worst(last.judged(of_memory())), Cause::quota);
 }
 

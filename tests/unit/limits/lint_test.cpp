@@ -305,7 +305,7 @@ public:
 
 private:
     double noise(double deviation) { return std::exp(deviation * law_(random_)); }
-    void observe(std::uint32_t run, const store::Series& series, double level, double deviation) {
+    void observe(std::uint32_t run, const decide::Series& series, double level, double deviation) {
         std::vector<double> replicas(5);
         for (double& value : replicas) value = level * noise(deviation);
         auto& seen = maker_.observe(run, series, replicas);

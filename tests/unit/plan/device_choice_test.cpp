@@ -2,6 +2,7 @@
 
 #include "launch/placement.hpp"
 #include "plan/device_choice.hpp"
+#include "plan/interleaving.hpp"
 #include "plan/manifest.hpp"
 #include "plan/planner.hpp"
 #include "plan/together.hpp"

@@ -316,6 +316,28 @@ TEST(PlanOfSuite, AnEntryMayHaveAProtocolOfItsOwnAndABudgetCutsTheLongOnesFirst)
     EXPECT_GT(budget_of(cut, "peak.fma"), 0.5);
 }
 
+TEST(PlanOfSuite, MayLastAsLongAsItSaysOrAsThreeReplicasTake) {
+    const TemporaryFolder folder;
+    const auto plan = [&](double most, PlanRequest request = {}) {
+        request.what = {folder.write("timed.json", fmt::format(R"({{
+            "schema": "assay.suite/1", "name": "timed", "description": "for a test",
+            "replicas": 5, "most_seconds": {},
+            "cases": [ {{ "benchmark": "peak.fma" }}, {{ "benchmark": "memory.copy" }} ] }})",
+                                                               most))};
+        return plan_of(request);
+    };
+    const double all = plan(1e4).expected_seconds;
+    EXPECT_EQ(plan(1e4).fewest_replicas, 3);
+    EXPECT_NEAR(plan(0.8 * all).expected_seconds, 0.8 * all, 1e-9);
+    EXPECT_NEAR(plan(1).expected_seconds, 0.6 * all, 1e-9);
+    EXPECT_NEAR(plan(1).most_seconds.value_or(0), 0.6 * all, 1e-9);
+    const auto exact = plan(1, {.replicas = 5});
+    EXPECT_NEAR(exact.expected_seconds, all, 1e-9);
+    EXPECT_FALSE(exact.fewest_replicas || exact.most_seconds) << "exactly as many as asked for";
+    EXPECT_FALSE(plan(1, {.budget_seconds = 1000}).most_seconds) << "the user's time counts";
+    EXPECT_FALSE(plan(1, {.soak_seconds = 60}).most_seconds);
+}
+
 TEST(PlanOfSuite, CombinesListsAndLeavesOutLibrariesThatAreNotThere) {
     const TemporaryFolder folder;
     const auto plan = plan_of({.what = {folder.write("small.json", small_suite)}});

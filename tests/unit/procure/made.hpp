@@ -42,7 +42,7 @@ public:
                 .metric = {},
                 .take = Take::best};
     }
-    static store::Series series(const std::string& id, const std::string& place = "host") {
+    static decide::Series series(const std::string& id, const std::string& place = "host") {
         auto one = test::series_of(id + ".rate", "lib", {{"size", std::int64_t{1}}}, "flop_rate");
         one.place = place;
         one.question = id;

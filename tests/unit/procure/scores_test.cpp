@@ -64,8 +64,8 @@ TEST(Scores, AMachineThatLacksWhatItsTypeHasIsLeftOut) {
 }
 
 /// Of the first benchmark, in that precision and size.
-store::Series work(const std::string& precision, std::int64_t size,
-                   const std::string& place = "host") {
+decide::Series work(const std::string& precision, std::int64_t size,
+                    const std::string& place = "host") {
     auto series = test::series_of("a.rate", place == "host" ? "lib" : "cudalib",
                                   {{"precision", precision}, {"size", size}}, "flop_rate");
     series.place = place;

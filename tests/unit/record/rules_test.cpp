@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules 2: what can slow which case, what a case is worth whose run ended early, and older files read again.
+// What can slow which case, what a case is worth whose run ended early, and older files read again.
 #include "counted.hpp"
 #include "decide/check.hpp"
 #include "record/convert.hpp"
@@ -59,6 +59,13 @@ record::Case on_host(const std::vector<double>& seconds, int rules = record::cur
 void disturb_all(record::Case& c, Code code) {
     for (record::Replica& replica : c.replicas)
         disturb(replica.telemetry, code, {{"share", 0.3}}, "something happened");
+}
+
+record::Run run_of(std::vector<record::Case> cases) {
+    record::Run run{.id = "r", .suite = "s", .status = "done"};
+    run.machine.virtualization = "kvm";
+    run.cases = std::move(cases);
+    return run;
 }
 
 TEST(Influence, IsToldFromWhatFilesRecord) {
@@ -163,6 +170,44 @@ TEST(Rules, DisturbedReplicasThatAreAsFastAsAQuietOneCount) {
     conclude(c, wanted);
     EXPECT_EQ(c.status, record::Status::disturbed);
     EXPECT_FALSE(fastest_agree(c));
+    EXPECT_EQ(knowledge_of(c), record::Knowledge::at_least);
+    EXPECT_NEAR(value_of(c), 1000 / 1.005, 0.1) << "the same value";
+}
+
+TEST(Rules, ValuePercentilesAndTablesAreOfTheSameReplicas) {
+    record::Case c = on_host({1.0, 1.005, 1.01, 1.6, 1.7});
+    for (auto& replica : c.replicas) {
+        replica.p99 = *replica.seconds * 1.02;
+        replica.tables = {
+            {.metric = "latency", .rows = {"a"}, .columns = {"b"}, .values = {*replica.seconds}}};
+    }
+    conclude(c, wanted);
+    EXPECT_EQ(knowledge_of(c), record::Knowledge::known) << "most are on the fastest level";
+    ASSERT_GE(c.metrics.size(), 2U);
+    const auto& time = c.metrics[1];
+    EXPECT_EQ(time.name, "time");
+    EXPECT_EQ(time.median, 1.005);
+    EXPECT_EQ(time.p95, 1.01);
+    EXPECT_NEAR(*time.p99, 1.005 * 1.02, 1e-4);
+    EXPECT_EQ(c.tables[0].values[0], 1.005);
+    EXPECT_NEAR(*c.metrics[0].levels->slow, 1000 / 1.65, 1);
+    EXPECT_NEAR(*c.metrics[0].levels->share, 0.6, 1e-9);
+    for (auto& replica : c.replicas) replica.p99 = 0.9;
+    conclude(c, wanted);
+    EXPECT_FALSE(c.metrics[1].p99) << "calls that were timed alone do not show what is slow";
+    auto run = run_of({c});
+    EXPECT_THAT(decide::check_summaries(run), IsEmpty());
+    run.cases[0].metrics[1].p99 = 0.9;
+    EXPECT_FALSE(decide::check_summaries(run).empty());
+}
+
+TEST(Rules, FastestOfFewIsRough) {
+    record::Case c = on_host({1.0, 1.005, 1.6, 1.61, 1.7});
+    conclude(c, wanted);
+    EXPECT_EQ(c.reason_code, record::ReasonCode::two_levels);
+    EXPECT_EQ(knowledge_of(c), record::Knowledge::rough);
+    EXPECT_THAT(counted_indexes(c), ElementsAre(0, 1));
+    EXPECT_FALSE(fastest_agree(c));
 }
 
 TEST(Partial, ReplicasThereAreGiveTheValue) {
@@ -217,13 +262,6 @@ TEST(Partial, SameTestsAsAWholeCase) {
     EXPECT_TRUE(part_of(wide)) << "still said";
 }
 
-record::Run run_of(std::vector<record::Case> cases) {
-    record::Run run{.id = "r", .suite = "s", .status = "done"};
-    run.machine.virtualization = "kvm";
-    run.cases = std::move(cases);
-    return run;
-}
-
 TEST(OlderFiles, AreConcludedAgainWhenTheyAreRead) {
     record::Case busy = on_device({1.0, 1.0, 1.0001, 1.0, 1.0}, 1);
     for (std::size_t i = 0; i < 4; ++i)
@@ -235,9 +273,12 @@ TEST(OlderFiles, AreConcludedAgainWhenTheyAreRead) {
     hot.parameters = {{"kernel", "copy"}};
     part.parameters = {{"kernel", "triad"}};
     for (auto* c : {&busy, &part, &hot}) conclude(*c, wanted);
-    EXPECT_EQ(busy.status, record::Status::disturbed);
-    EXPECT_EQ(part.status, record::Status::interrupted);
-    EXPECT_EQ(hot.status, record::Status::disturbed);
+    for (auto* c : {&busy, &hot}) { // as rules 1 concluded
+        c->status = record::Status::disturbed;
+        c->reason = "something happened";
+    }
+    part.status = record::Status::interrupted;
+    part.metrics.clear();
     const auto text = to_text(run_of({busy, part, hot}));
     for (const bool values : {true, false}) {
         const auto run = parse_run(text, "run.json", {.values = values, .details = values}).value();
@@ -255,8 +296,10 @@ TEST(OlderFiles, AreConcludedAgainWhenTheyAreRead) {
     }
     const auto stored = parse_run(text, "run.json", {.as_stored = true}).value();
     EXPECT_EQ(stored.cases[0].status, record::Status::disturbed);
-    EXPECT_THAT(decide::check_summaries(stored), IsEmpty())
-        << "verify recomputes by the rules of the file";
+    EXPECT_THAT(decide::check_summaries(stored), IsEmpty());
+    auto changed = stored;
+    changed.cases[0].metrics[0].value = 2000;
+    EXPECT_THAT(decide::check_summaries(changed), SizeIs(1)) << "no replica reached it";
 }
 
 TEST(OlderFiles, OwnHistoryAndOtherEndsStay) {

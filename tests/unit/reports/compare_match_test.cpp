@@ -81,18 +81,18 @@ TEST(CompareMatch, UnlikeParametersAreNamedAndNotCompared) {
 
 TEST(CompareMatch, AnythingThatChangesTheMeaningKeepsSeriesApart) {
     struct Case {
-        void (*change)(store::Series&);
+        void (*change)(decide::Series&);
         std::string reason;
     };
     const std::vector<Case> cases{
-        {[](store::Series& s) { s.version = 2; }, "version 1 on A, version 2 on B"},
-        {[](store::Series& s) { s.metric = "time", s.unit = "s", s.higher_is_better = false; },
+        {[](decide::Series& s) { s.version = 2; }, "version 1 on A, version 2 on B"},
+        {[](decide::Series& s) { s.metric = "time", s.unit = "s", s.higher_is_better = false; },
          "floating point rate on A, time per call on B"},
-        {[](store::Series& s) { s.unit = "FLOP/min"; }, "FLOP/s on A, FLOP/min on B"},
-        {[](store::Series& s) { s.place = "cuda"; }, "host on A, cuda on B"},
-        {[](store::Series& s) { s.parameters.push_back({"sparse", true}); },
+        {[](decide::Series& s) { s.unit = "FLOP/min"; }, "FLOP/s on A, FLOP/min on B"},
+        {[](decide::Series& s) { s.place = "cuda"; }, "host on A, cuda on B"},
+        {[](decide::Series& s) { s.parameters.push_back({"sparse", true}); },
          "no sparse on A, sparse true"},
-        {[](store::Series& s) { s.parameters.pop_back(); }, "size 1024 on A, no size on B"},
+        {[](decide::Series& s) { s.parameters.pop_back(); }, "size 1024 on A, no size on B"},
     };
     for (const auto& [change, reason] : cases) {
         CollectionMaker maker;

@@ -250,7 +250,7 @@ TEST_F(MetricsOfFiles, NothingLostIsAValueAndOtherZerosAreNone) {
 
 // -- across devices and libraries --
 
-store::Series on_device(store::Series series, const std::string& library) {
+decide::Series on_device(decide::Series series, const std::string& library) {
     series.place = "cuda";
     series.library = library;
     return series;

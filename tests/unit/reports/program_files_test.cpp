@@ -111,6 +111,9 @@ TEST_F(FilesTest, ANodeMayJudgeItselfInAFolderOfMany) {
         auto run = good_run();
         run.id = name;
         run.machine.id = machine;
+        for (auto& c : run.cases) // no two processes measure the same
+            for (auto& replica : c.replicas)
+                *replica.high *= 1 + 1e-9 * static_cast<double>(name.size());
         put("all/baseline/" + machine + "/" + name, run);
     };
     const auto own = good_run().machine.id;

@@ -48,11 +48,11 @@ const document::Fact* tile_named(const Report& report, const std::string& name) 
 TEST(OfARun, TheVerdictSaysWhetherToTrustIt) {
     auto run = quiet_run();
     auto report = make_report(run);
-    EXPECT_EQ(report.verdict, "All 2 values are verified and reliable.");
+    EXPECT_EQ(report.verdict, "2 cases verified, all known.");
     EXPECT_EQ(report.tone, Tone::good);
     run.cases[1].status = Status::unstable;
     report = make_report(run);
-    EXPECT_EQ(report.verdict, "All 2 values are verified; 1 of them is not reliable.");
+    EXPECT_EQ(report.verdict, "2 cases verified: 1 known and 1 rough.");
     EXPECT_EQ(report.tone, Tone::weak);
     run.cases[0].verification->passed = false;
     report = make_report(run);
@@ -79,7 +79,7 @@ TEST(OfARun, TheVerdictOnDisturbedValuesNamesTheCause) {
              .values = {{"share", 0.6}, {"programs", std::string{"make"}}}}};
     }
     const auto report = make_report(run);
-    EXPECT_EQ(report.verdict, "Do not quote: 2 of 2 values were disturbed. The machine was busy: "
+    EXPECT_EQ(report.verdict, "Do not quote: 2 of 2 values are rough. The machine was busy: "
                               "make used up to 60% of the CPU.");
     EXPECT_EQ(report.tone, Tone::bad);
     EXPECT_THAT(report.cause,
@@ -156,7 +156,7 @@ TEST(OfARun, AValueThatIsHardlyKnownIsGrey) {
     EXPECT_EQ(cell.text, "not measurable here (about 105 GFLOP/s)");
     EXPECT_EQ(cell.tone, Tone::quiet);
     EXPECT_EQ(tile_named(report, "GEMM fp64")->text, "about 105 GFLOP/s");
-    EXPECT_THAT(report.verdict, HasSubstr("1 of them is not reliable"));
+    EXPECT_THAT(report.verdict, HasSubstr("1 known and 1 rough"));
 }
 
 TEST(OfARun, CoreToCoreHasOneValue) {

@@ -174,7 +174,7 @@ TEST_F(StoreTest, TakesJournalOfRunThatDiedAsPartialRun) {
     ASSERT_NE(killed, seen.runs.end());
     EXPECT_TRUE(killed->partial);
     const auto number = static_cast<std::uint32_t>(killed - seen.runs.begin());
-    const auto& value = *std::ranges::find(seen.observations, number, &Observation::run);
+    const auto& value = *std::ranges::find(seen.observations, number, &decide::Observation::run);
     EXPECT_TRUE(value.value);
     EXPECT_TRUE(is_partial(value));
     EXPECT_EQ(value.planned, 5);
@@ -378,7 +378,7 @@ TEST_F(StoreTest, AReplicaThatSaysNothingPositiveIsNone) {
     write("run.json", made);
     const auto collection = all();
     EXPECT_THAT(collection.observations[0].replicas,
-                ElementsAre(Field(&ReplicaValue::index, replicas[2].index)));
+                ElementsAre(Field(&decide::ReplicaValue::index, replicas[2].index)));
 }
 
 TEST_F(StoreTest, TextsArePlain) {

@@ -212,7 +212,7 @@ TEST(Findings, SayWhatToDo) {
          {"SkylakeX is 1.91 times faster: set OPENBLAS_CORETYPE=SkylakeX", "wrong result",
           "used up to 14% of the CPU", "hypervisor took up to 8.0%", "throttled itself",
           "kernel.numa_balancing=0", "transparent_hugepage", "above the bound", "--replicas 3",
-          "--resume", "Noise or drift of", "Only 2 of 64 cores"})
+          "--resume", "too noisy or drifts", "Only 2 of 64 cores"})
         EXPECT_THAT(text, HasSubstr(expected));
     EXPECT_THAT(quietness(run), HasSubstr("Disturbed"));
     EXPECT_EQ(find_findings(run).front().severity, document::Severity::serious);
@@ -331,11 +331,11 @@ TEST(View, ARowNamesBothLevels) {
     c.metrics.front().levels = record::Levels{.mean = 9.48e10, .slow = 6.3e10, .share = 0.8};
     const auto notes = row_of(make_report(run), fp64).notes;
     EXPECT_THAT(notes, Contains("105 GFLOP/s in 80% of replicas, else 63.0 GFLOP/s"));
-    EXPECT_THAT(notes, Contains("mean over all replicas, disturbed or not: 94.8 GFLOP/s"));
+    EXPECT_THAT(notes, Contains("delivered, the mean over all replicas: 94.8 GFLOP/s"));
     EXPECT_THAT(notes, Not(Contains(c.reason)));
-    EXPECT_THAT(findings_text(run), HasSubstr("1 value has two levels"));
+    EXPECT_THAT(findings_text(run), HasSubstr("1 case has two levels"));
     c.metrics.front().levels->mean = 1.03e11;
-    EXPECT_THAT(row_of(make_report(run), fp64).notes, Not(Contains(HasSubstr("mean over all"))));
+    EXPECT_THAT(row_of(make_report(run), fp64).notes, Not(Contains(HasSubstr("delivered"))));
 }
 
 TEST(View, SmtIsNotTheKernelsWord) {

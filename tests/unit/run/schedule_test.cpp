@@ -113,9 +113,53 @@ TEST(MeasuredAgain, NotWhereTheFastestAgreeWithinTheTarget) {
     for (auto& replica : c.replicas) replica.seconds = 1.0;
     c.replicas.front().status = record::Status::disturbed;
     EXPECT_TRUE(wants_another({&c})) << "all may have been slowed alike";
-    c.replicas.front().status = record::Status::ok;
-    c.spread->rules.reset();
-    EXPECT_TRUE(wants_another({&c})) << "rules 1";
+}
+
+/// The times of its replicas, in seconds; all undisturbed.
+record::Case timed(const std::string& benchmark, const std::vector<double>& seconds) {
+    auto c = case_of(std::string(seconds.size(), 'q'));
+    c.benchmark = benchmark;
+    c.headline = "time";
+    c.spread->between_replicas = 0.01;
+    c.spread->degrees = 3;
+    c.spread->limit = 0.05;
+    c.spread->rules = record::current_rules;
+    for (std::size_t i = 0; i < seconds.size(); ++i) c.replicas[i].seconds = seconds[i];
+    return c;
+}
+
+TEST(Enough, IsWhatAgreesUndisturbed) {
+    const auto agreeing = timed("a", {1, 1.001, 1.002});
+    EXPECT_TRUE(is_enough({&agreeing}, 3));
+    EXPECT_FALSE(is_enough({&agreeing}, 4));
+    EXPECT_FALSE(is_enough({&agreeing}, std::nullopt)) << "exactly the planned ones";
+    const auto scattered = timed("a", {1, 1.2, 1.4});
+    EXPECT_FALSE(is_enough({&scattered}, 3));
+    EXPECT_FALSE(is_enough({&agreeing, &scattered}, 3)) << "measured at the same time";
+    auto disturbed = agreeing;
+    disturbed.replicas[1].status = record::Status::disturbed;
+    EXPECT_FALSE(is_enough({&disturbed}, 3));
+    disturbed.replicas[1].status = record::Status::crashed;
+    EXPECT_FALSE(is_enough({&disturbed}, 3));
+}
+
+TEST(Enough, IsWhatTheJudgeHasDecided) {
+    const auto decided = timed("decided", {1, 2});
+    const auto open = timed("open", {1, 1.001, 1.001, 1.001, 1});
+    const auto other = timed("other", {1, 2});
+    const auto once = timed("decided", {1});
+    const Judgement judgement{{record::identity(decided), {}},
+                              {record::identity(open), {.is_open = true, .replicas = 10}}};
+    EXPECT_TRUE(is_enough({&decided}, 3, &judgement)) << "whatever its replicas say";
+    EXPECT_TRUE(is_enough({&other}, 3, &judgement)) << "no limit is about it";
+    EXPECT_FALSE(is_enough({&once}, 3, &judgement));
+    EXPECT_FALSE(is_enough({&open}, 3, &judgement)) << "nor do replicas decide that agree";
+    EXPECT_TRUE(wants_another({&open}, 0, &judgement)) << "ten may decide it";
+    auto noisy = case_of("qdddd");
+    EXPECT_TRUE(wants_another({&noisy}));
+    EXPECT_FALSE(wants_another({&noisy}, 0, &judgement)) << "no limit is about it";
+    const Judgement hopeless{{record::identity(open), {.is_open = true}}};
+    EXPECT_FALSE(wants_another({&open}, 0, &hopeless)) << "more would not help";
 }
 
 TEST(MeasuredAgain, APairIsAPairOnlyUndisturbedOnBothSides) {
