@@ -8,6 +8,7 @@
 #include "stats/fast_level.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -111,9 +112,15 @@ void expect_own_noise(plan::Plan& plan, std::span<const std::filesystem::path> r
         const auto level = record::noise_level(to_string(planned.benchmark->noise),
                                                record::noise_place(c, machine));
         const auto own = stats::own_noise(known[record::identity(c)].runs, level.between_replicas);
+        // Few runs know little of how runs differ.
+        const auto between_runs = [&](const stats::OwnNoise& seen) {
+            const double squares = level.degrees * level.between_runs * level.between_runs +
+                                   seen.degrees * seen.between_runs * seen.between_runs;
+            return std::sqrt(squares / (level.degrees + seen.degrees));
+        };
         if (own)
             planned.spread = record::expected_spread({.between_replicas = own->between_replicas,
-                                                      .between_runs = own->between_runs,
+                                                      .between_runs = between_runs(*own),
                                                       .degrees = worth},
                                                      planned.protocol.target,
                                                      planned.spread->replicas, "history");

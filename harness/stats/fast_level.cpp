@@ -138,7 +138,7 @@ double expected_half_width(const ReplicaPrior& prior, std::size_t replicas) {
 }
 
 std::optional<OwnNoise> own_noise(std::span<const std::vector<double>> runs, double expected) {
-    constexpr std::size_t least_runs = 10;
+    constexpr std::size_t least_runs = 5;
     constexpr double least_share = 0.25;
     constexpr double certain = 1e9; // degrees
     double squares = 0;
@@ -159,10 +159,11 @@ std::optional<OwnNoise> own_noise(std::span<const std::vector<double>> runs, dou
         squares += variance(kept) * static_cast<double>(kept.size() - 1);
         degrees += static_cast<double>(kept.size() - 1);
     }
-    if (levels.size() < least_runs || degrees < least_runs) return {};
+    if (levels.size() < least_runs || degrees < 2 * least_runs) return {};
     return OwnNoise{.between_replicas =
                         std::max(std::sqrt(squares / degrees), least_share * expected),
-                    .between_runs = std::sqrt(variance(levels))};
+                    .between_runs = std::sqrt(variance(levels)),
+                    .degrees = static_cast<double>(levels.size()) - 1};
 }
 
 } // namespace assay::stats

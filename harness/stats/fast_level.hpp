@@ -47,9 +47,10 @@ double expected_half_width(const ReplicaPrior& prior, std::size_t replicas);
 struct OwnNoise {
     double between_replicas; ///< pooled over the runs, of the replicas at their fast level
     double between_runs;     ///< of the runs' fast levels
+    double degrees;          ///< of freedom of between_runs
 };
 
-/// `runs`: the times of the undisturbed replicas of each. Nothing below ten runs. The cut is made with `expected`, the
+/// `runs`: the times of the undisturbed replicas of each. Nothing below five runs. The cut is made with `expected`, the
 /// deviation of the benchmark's kind, and not with what earlier runs showed, so that no estimate feeds on itself.
 /// Replicas agree by chance or by the clock's resolution: at least a quarter of `expected`.
 std::optional<OwnNoise> own_noise(std::span<const std::vector<double>> runs, double expected);

@@ -132,10 +132,11 @@ Result<void> settle(std::vector<Measured>& list, const store::Collection& all, s
     return {};
 }
 
-json::Value lines(std::initializer_list<std::string> texts) {
-    json::Value value = json::Value::array();
-    for (const auto& text : texts) value.push_back(text);
-    return value;
+/// Before all else in the object.
+void comment(json::Value& object, json::Value text) {
+    json::Value commented = {{comment_key, std::move(text)}};
+    for (auto& item : object.items()) commented[item.key()] = std::move(item.value());
+    object = std::move(commented);
 }
 
 } // namespace
@@ -177,14 +178,12 @@ Result<Example> example_of(const store::Collection& all, const ExampleOptions& o
 
 json::Value to_json(const Example& example) {
     auto value = judge::to_json(example.file);
-    value[comment_key] =
-        lines({say<text::limits::example_file>(), say<text::limits::example_layers>(),
-               say<text::limits::example_waivers>()});
-    if (value.contains("expect") && !value["expect"].empty())
-        value["expect"][0][comment_key] = say<text::limits::example_expect>();
-    value["limits"][0][comment_key] =
-        lines({say<text::limits::example_case>(), say<text::limits::example_bound>(),
-               say<text::limits::example_machine>()});
+    if (value.contains("expect")) comment(value["expect"][0], say<text::limits::example_expect>());
+    comment(value["limits"][0],
+            {say<text::limits::example_case>(), say<text::limits::example_bound>(),
+             say<text::limits::example_machine>()});
+    comment(value, {say<text::limits::example_file>(), say<text::limits::example_layers>(),
+                    say<text::limits::example_waivers>()});
     return value;
 }
 

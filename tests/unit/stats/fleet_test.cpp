@@ -384,10 +384,10 @@ std::vector<std::vector<double>> made_runs(std::size_t count, double deviation, 
     return runs;
 }
 
-TEST(OwnNoise, TenRunsAreNeeded) {
-    EXPECT_FALSE(stats::own_noise(made_runs(9, 0.03, 1), 0.03));
-    EXPECT_TRUE(stats::own_noise(made_runs(10, 0.03, 1), 0.03));
-    auto unreadable = made_runs(10, 0.03, 1);
+TEST(OwnNoise, NeedsFiveRuns) {
+    EXPECT_FALSE(stats::own_noise(made_runs(4, 0.03, 1), 0.03));
+    EXPECT_TRUE(stats::own_noise(made_runs(5, 0.03, 1), 0.03));
+    auto unreadable = made_runs(5, 0.03, 1);
     unreadable.back() = {0, 1};
     EXPECT_FALSE(stats::own_noise(unreadable, 0.03)) << "a time of nothing is none";
 }
@@ -425,22 +425,26 @@ TEST(OwnNoise, IntervalsFromItAreNarrowerAndCover) {
     constexpr double kind = 0.03;
     constexpr int cases = 400;
     int covered = 0;
+    int tried = 0;
     double by_kind = 0;
     double by_history = 0;
     for (unsigned seed = 0; seed < cases; ++seed) {
-        auto runs = made_runs(11, own, seed);
+        auto runs = made_runs(6, own, seed);
         const auto now = replicas(runs.back());
         runs.pop_back();
-        const stats::ReplicaPrior prior{.deviation = stats::own_noise(runs, kind)->between_replicas,
-                                        .degrees = 6};
+        const auto known = stats::own_noise(runs, kind);
+        if (!known) continue; // too many replicas were slow
+        const stats::ReplicaPrior prior{.deviation = known->between_replicas, .degrees = 6};
         const auto level = fast_level(now, prior, false).combined;
         const auto usual = fast_level(now, {.deviation = kind, .degrees = 6}, false).combined;
         if (!std::isfinite(level.low) || !std::isfinite(usual.low)) continue;
+        ++tried;
         covered += level.low <= 1 && 1 <= level.high ? 1 : 0;
         by_history += level.high - level.low;
         by_kind += usual.high - usual.low;
     }
-    EXPECT_GT(covered, 0.92 * cases);
+    EXPECT_GT(covered, 0.92 * tried);
+    EXPECT_GT(tried, 0.95 * cases);
     EXPECT_LT(by_history, 0.6 * by_kind);
 }
 
