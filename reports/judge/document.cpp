@@ -3,6 +3,7 @@
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/judge.hpp"
+#include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "judge/judge.hpp"
 #include "judge/words.hpp"
@@ -12,7 +13,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -38,6 +41,12 @@ Shown number(const std::optional<double>& value, const std::string& unit, std::s
 Shown share(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? number(value, unit_share, human_percent(*value))
                                           : Shown{};
+}
+/// "+17%" for 1.17
+Shown margin(const std::optional<double>& share) {
+    if (!share || !std::isfinite(*share)) return {};
+    return number(*share, unit_share,
+                  (*share < 1 ? "-" : "+") + human_percent(std::fabs(*share - 1)));
 }
 Shown probability(const std::optional<double>& value) {
     return value ? number(value, unit_p, fmt::format("{:.2g}", *value)) : Shown{};
@@ -219,17 +228,52 @@ private:
                 if (stage_of(check) == static_cast<Stage>(stage)) checks.push_back(&check);
             if (checks.empty()) continue;
             Section section{.title = titles[stage].first(), .question = titles[stage].second()};
+            const std::array unmeasured{take_unmeasured(checks, false),
+                                        take_unmeasured(checks, true)};
             const bool speed = static_cast<Stage>(stage) == Stage::speed;
             if (speed)
                 for (const bool of_peak : {true, false})
                     if (auto chart = chart_of(checks, of_peak);
                         !std::get<RatioChart>(chart.data).ratios.empty())
                         section.blocks.emplace_back(std::move(chart));
-            section.blocks.emplace_back(
-                table_of(checks, speed || static_cast<Stage>(stage) == Stage::heat));
+            auto table = table_of(checks, speed || static_cast<Stage>(stage) == Stage::heat);
+            for (const auto& one : unmeasured)
+                if (!one.empty())
+                    table.rows.push_back(unmeasured_row(node, one, table.columns.size()));
+            section.blocks.emplace_back(std::move(table));
             document.sections.push_back(std::move(section));
         }
         add_siblings(document, node);
+    }
+
+    /// Limits that nobody measured are one row, and so are optional ones.
+    static std::vector<const Check*> take_unmeasured(std::vector<const Check*>& checks,
+                                                     bool optional) {
+        const auto is_unmeasured = [&](const Check* check) {
+            return check->cause == Cause::not_measured &&
+                   (check->outcome == Outcome::skip) == optional;
+        };
+        std::vector<const Check*> taken;
+        std::ranges::copy_if(checks, std::back_inserter(taken), is_unmeasured);
+        if (taken.size() < 2) return {};
+        std::erase_if(checks, is_unmeasured);
+        return taken;
+    }
+
+    Row unmeasured_row(const Node& node, const std::vector<const Check*>& checks,
+                       std::size_t columns) const {
+        std::vector<std::string> names;
+        for (const auto* check : checks) names.push_back(name_of(judgement_, *check));
+        const auto outcome = checks.front()->outcome;
+        auto note = say<text::words::sentence>(list_of(names, names.size()));
+        if (outcome != Outcome::skip)
+            note = sentences({note, command_for(judgement_, node, checks)});
+        Row row{.cells = {{.text = say_count<text::judge::limits_not_measured>(checks.size()),
+                           .notes = {std::move(note)}},
+                          outcome_cell(outcome)},
+                .tags = {.outcomes = {std::string{to_string(outcome)}}}};
+        row.cells.resize(columns);
+        return row;
     }
 
     /// Of the newest run: how far it came.
@@ -263,10 +307,11 @@ private:
         if (values) {
             add(say<text::judge::value>(), 0, "value");
             add(say<text::judge::bar>(), 0);
-            add(say<text::judge::of_bar>(), 4, "ratio");
+            add(say<text::judge::margin>(), 0, "ratio");
             add(say<text::judge::of_peak>(), 1);
             add(say<text::judge::of_fleet>(), 2);
             add(say<text::judge::of_contract>(), 3);
+            table.columns.push_back({.title = say<text::judge::known>(), .rank = 4});
             add(say<text::judge::replicas>(), 5);
             table.columns.push_back({.title = say<text::judge::p_pass>(), .data = true});
             table.columns.push_back({.title = say<text::judge::p_fail>(), .data = true});
@@ -303,13 +348,15 @@ private:
             cells.push_back(value_cell(check));
             cells.push_back(check.bound ? number(check.bound, unit_of(check), bar_in_words(check))
                                         : Shown{});
-            cells.push_back(share(share_of_bar(check)));
+            cells.push_back(margin(share_of_bar(check)));
             cells.push_back(share(check.beside.of_datasheet));
             auto fleet = share(check.beside.of_fleet);
             if (check.beside.slower && check.beside.nodes && *check.beside.nodes > 1)
                 fleet.detail = say<text::judge::of>(*check.beside.slower, *check.beside.nodes);
             cells.push_back(std::move(fleet));
             cells.push_back(share(check.beside.of_contract));
+            cells.push_back(
+                {.text = std::string{knowledge_in_words(check.knowledge, check.at_least)}});
             cells.push_back(check.replicas == 0 ? Shown{} : count_cell(check.replicas));
             cells.push_back(probability(check.p_pass));
             cells.push_back(probability(check.p_fail));

@@ -42,6 +42,7 @@ struct Check {
     std::optional<double> value; ///< of the newest run, as its report has it
     std::optional<double> low;   ///< 95% interval
     std::optional<double> high;
+    record::Knowledge knowledge = record::Knowledge::none; ///< of the value
     std::optional<double> bound;
     std::size_t replicas = 0;
     std::size_t runs = 0;

@@ -290,6 +290,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     };
     const auto newest = newest_value(item);
     check.value = newest.value;
+    check.knowledge = item.seen.back().observation->knowledge;
     check.low = newest.low;
     check.high = newest.high;
     for (const auto& [seen, run] : item.seen)

@@ -2,6 +2,7 @@
 
 #include "judge/words.hpp"
 
+#include "base/utc.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/judge.hpp"
@@ -91,7 +92,7 @@ std::string missing_of(const Judgement& judgement) {
     if (judgement.nodes.size() == 1) {
         const auto& node = judgement.nodes.front();
         if (node.required == 0) return say<text::judge::no_checks>();
-        if (node.ran >= node.required) return say<text::judge::all_ran>();
+        if (node.ran >= node.required) return "";
         for (const auto& check : node.checks)
             if (is_missing(check)) add_once(names, short_name(judgement, check));
         return say<text::judge::not_run>(
@@ -101,7 +102,7 @@ std::string missing_of(const Judgement& judgement) {
     if (judgement.nodes.empty()) return say<text::judge::no_checks>();
     for (const auto& node : judgement.nodes)
         if (node.ran < node.required) names.push_back(name_of(judgement, node));
-    if (names.empty()) return say<text::judge::all_ran>();
+    if (names.empty()) return "";
     return say_count<text::judge::nodes_lack>(names.size(), list_of(names, listed));
 }
 
@@ -335,6 +336,17 @@ std::string command_for(const Judgement& judgement, const Node& node,
     return say<text::judge::run>(command);
 }
 
+namespace {
+
+/// That its newest run took.
+double seconds_of_newest(const Judgement& judgement, const Node& node) {
+    if (node.runs.empty()) return 0;
+    const auto& run = judgement.collection.runs[node.runs.back()];
+    return seconds_of(run.ended).value_or(0) - run.started_seconds;
+}
+
+} // namespace
+
 Answer answer_of(const Judgement& judgement) {
     Answer answer{
         .verdict = "", .worst = say<text::judge::no_finding>(), .missing = missing_of(judgement)};
@@ -342,12 +354,17 @@ Answer answer_of(const Judgement& judgement) {
     const bool one = judgement.nodes.size() == 1;
     if (one) {
         const auto& node = judgement.nodes.front();
-        auto coverage = say<text::judge::coverage>(node.ran, node.required);
-        if (const auto parts = parts_in_words(node); !parts.empty())
-            coverage = join({parts, coverage});
+        std::vector<std::string> about{node.ran < node.required
+                                           ? say<text::judge::coverage>(node.ran, node.required)
+                                           : say_count<text::judge::all_checks>(node.required)};
+        if (const auto seconds = seconds_of_newest(judgement, node); seconds > 0)
+            about.push_back(human(seconds, "s"));
         if (judgement.part != PartChoice::all)
-            coverage = join({say<text::judge::only_part>(to_string(judgement.part)), coverage});
-        answer.verdict = say<text::judge::verdict>(outcome, coverage);
+            about.push_back(say<text::judge::only_part>(to_string(judgement.part)));
+        auto name = machine_name(judgement, node);
+        if (const auto parts = parts_in_words(node); !parts.empty())
+            name = say<text::words::labelled>(name, parts);
+        answer.verdict = say<text::judge::verdict_of_node>(outcome, name, join(about));
     } else {
         const auto counts = counts_of(judgement);
         std::vector<std::string> parts;
@@ -375,7 +392,9 @@ Answer answer_of(const Judgement& judgement) {
     if (const auto* worst = worst_of(node); worst != nullptr) {
         auto found = finding_of(judgement, *worst);
         if (!one) found = say<text::words::labelled>(name_of(judgement, node), found);
-        answer.worst = say<text::judge::worst>(found);
+        answer.worst = worst->cause == Cause::not_measured && one && lost == 0
+                           ? say<text::judge::nothing_failed>()
+                           : say<text::judge::worst>(found);
     }
     return answer;
 }

@@ -319,8 +319,8 @@ TEST_P(OneSignal, EndsTheRunInOrder) {
         EXPECT_TRUE(c.status != Status::interrupted || !c.reason.empty());
 }
 
-/// Times are steady; of the wall clock only the dates are taken, and `verify` says where they are wrong.
-TEST_F(KillTest, AWallClockThatIsSetBackChangesNoValue) {
+/// The wall clock is asked once; all later times are steady.
+TEST_F(KillTest, AWallClockThatIsSetBackChangesNothing) {
     const auto set = folder_.path() / "set";
     more_ = {"LD_PRELOAD=" FAIL_NTH_LIBRARY, "CLOCK_SET=-3600:" + set.string()};
     auto parent = start(TROUBLE_MODULE, std::vector<std::string>(5, "slow"));
@@ -333,15 +333,13 @@ TEST_F(KillTest, AWallClockThatIsSetBackChangesNoValue) {
     ASSERT_EQ(runs().size(), 1U);
     const auto run = record::read_run(runs()[0] / "run.json");
     ASSERT_TRUE(run) << run.error().message;
-    EXPECT_LT(run->ended, run->started);
+    EXPECT_GE(run->ended, run->started);
     for (const auto& c : run->cases)
         for (const auto& replica : c.replicas) {
             EXPECT_GE(*replica.seconds, 0.002);
             EXPECT_LT(*replica.seconds, 1);
         }
-    const auto findings = decide::check_summaries(*run);
-    ASSERT_FALSE(findings.empty());
-    EXPECT_EQ(findings[0].path, "run.ended");
+    EXPECT_TRUE(decide::check_summaries(*run).empty());
 }
 
 TEST_F(KillTest, TheSecondSignalEndsItAtOnce) {
