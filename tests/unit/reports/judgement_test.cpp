@@ -120,8 +120,9 @@ TEST(Verdicts, InChineseNothingIsEnglish) {
 TEST(Verdicts, EveryFormatShowsThem) {
     const std::vector documents{make_document(made_judgement())};
     const auto page = write::to_html(documents, {}).value();
-    EXPECT_THAT(page, AllOf(HasSubstr("FAIL: node m-7f3a (6 of 7 required checks ran)"), HasSubstr("Worst: "),
-                            HasSubstr("3.10 TB/s"), Not(HasSubstr("<board>"))));
+    EXPECT_THAT(page,
+                AllOf(HasSubstr("FAIL: node m-7f3a (6 of 7 required checks ran)"),
+                      HasSubstr("Worst: "), HasSubstr("3.10 TB/s"), Not(HasSubstr("<board>"))));
     EXPECT_THAT(write::to_markdown(documents),
                 AllOf(HasSubstr("Not checked"), HasSubstr("at least 3.90 TB/s")));
     EXPECT_TRUE(write::to_workbook(documents).has_value());
@@ -181,7 +182,8 @@ TEST(Verdicts, OpenMetricsHasEachSampleOnce) {
 TEST(Verdicts, PluginsHaveTheirLinesAndCodes) {
     const auto bad = made_judgement();
     const auto first = lines_of(plugin_output(bad, exchange::ExitStyle::nagios)).front();
-    EXPECT_THAT(first, StartsWith("ASSAY CRITICAL - FAIL: node m-7f3a (6 of 7 required checks ran)."));
+    EXPECT_THAT(first,
+                StartsWith("ASSAY CRITICAL - FAIL: node m-7f3a (6 of 7 required checks ran)."));
     EXPECT_EQ(std::ranges::count(first, '|'), 1);
     EXPECT_THAT(first, HasSubstr("'stream-triad.cuda:1'=3.1e+12;;3.9e+12:"));
     const auto line = plugin_output(bad, exchange::ExitStyle::npd);
