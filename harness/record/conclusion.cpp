@@ -135,10 +135,10 @@ Basis basis_of(const Case& c) {
                         : headline_of(c, *replica).value_or(unknown);
     };
     const auto quiet = std::ranges::count_if(basis.considered, is_quiet);
-    std::vector<bool> trusted; // disturbed ones beside it tell nothing about an undisturbed one
+    std::vector<bool> undisturbed; // where others were not
     std::vector<stats::Estimate> estimates;
     for (const Replica* replica : basis.considered) {
-        trusted.push_back(is_quiet(replica) && std::cmp_less(quiet, basis.considered.size()));
+        if (std::cmp_less(quiet, basis.considered.size())) undisturbed.push_back(is_quiet(replica));
         estimates.push_back({.value = value_of(replica),
                              .low = is_timed ? replica->low.value_or(unknown) : unknown,
                              .high = is_timed ? replica->high.value_or(unknown) : unknown});
@@ -147,7 +147,7 @@ Basis basis_of(const Case& c) {
     const bool more = !is_timed && definition != nullptr && definition->higher_is_better;
     const auto level = stats::fast_level(
         estimates, {.deviation = c.spread->between_replicas, .degrees = c.spread->degrees}, more,
-        trusted);
+        undisturbed);
     basis.kept.clear();
     for (const auto i : level.kept) basis.kept.push_back(basis.considered[i]);
     std::ranges::sort(basis.kept, {}, &Replica::index);
@@ -171,17 +171,17 @@ bool fastest_agree(const Case& c) {
 
 Knowledge knowledge_of(const Case& c) {
     if (!is_measured(c.status)) return Knowledge::none;
+    // Whatever the replicas scatter by: what disturbed them only slowed.
+    if (c.status == Status::disturbed) return Knowledge::at_least;
+    if (c.status != Status::ok) return Knowledge::rough;
+    if (c.metrics.empty()) return Knowledge::known;
     // More, either way, leaves the order of machines open, whatever was planned.
     constexpr double widest = 0.3;
-    if (!c.metrics.empty()) {
-        const auto& [value, low, high] =
-            std::tie(c.metrics.front().value, c.metrics.front().low, c.metrics.front().high);
-        if (value && low && high && std::max(*high - *value, *value - *low) > widest * *value)
-            return Knowledge::rough;
-    }
-    if (c.status == Status::ok) return Knowledge::known;
-    return c.status == Status::disturbed && c.spread && basis_of(c).agrees ? Knowledge::at_least
-                                                                           : Knowledge::rough;
+    const auto& first = c.metrics.front();
+    const bool is_wide =
+        first.value && first.low && first.high &&
+        std::max(*first.high - *first.value, *first.value - *first.low) > widest * *first.value;
+    return is_wide ? Knowledge::rough : Knowledge::known;
 }
 
 std::optional<MeasuredPart> part_of(const Case& c) {

@@ -42,11 +42,11 @@ std::vector<const Replica*> counted(const Case& c);
 /// Within the target, and one of them was undisturbed: nothing is left to measure again.
 bool fastest_agree(const Case& c);
 
-/// What a value may say: see the README of this room.
+/// What a value may say.
 ASSAY_ENUM(Knowledge, none,
            known,    // the fastest replicas agree, and one was undisturbed: everything
-           at_least, // they agree, and all were disturbed, which only slows: no less than this
-           rough)    // they do not agree: the same, and about so much
+           at_least, // too few were undisturbed, and what disturbs only slows: no less than this
+           rough)    // undisturbed, they do not agree: the same, and about so much
 inline std::string_view expected_text(Knowledge /*any*/) { return "how well a value is known"; }
 Knowledge knowledge_of(const Case& c);
 

@@ -61,11 +61,11 @@ std::size_t count_level(Values sorted, double expected_variance, double prior_de
     return kept;
 }
 
-/// Where the first level of two or more begins, and how many are on it; all where there is none.
-template <class IsTrusted>
+/// Where the first level begins, and how many are on it. `quiet`: of the sorted replicas, or empty.
 std::pair<std::size_t, std::size_t> find_level(Values sorted, double expected_variance,
-                                               double prior_degrees, const IsTrusted& is_trusted) {
-    if (sorted.size() < fewest_for_a_cut) return {0, sorted.size()};
+                                               double prior_degrees,
+                                               const std::vector<bool>& quiet) {
+    if (sorted.size() < fewest_for_a_cut && quiet.empty()) return {0, sorted.size()};
     for (std::size_t begin = 0; begin < sorted.size(); ++begin) {
         const auto rest = sorted.subspan(begin);
         auto count = count_level(rest, expected_variance, prior_degrees);
@@ -75,15 +75,15 @@ std::pair<std::size_t, std::size_t> find_level(Values sorted, double expected_va
             if (mean(others) - rest.front() > reach_of(others, expected_variance, prior_degrees))
                 count = 1;
         }
-        if (count > 1 || is_trusted(begin)) return {begin, count};
+        if (count > 1 || (!quiet.empty() && quiet[begin])) return {begin, count};
     }
-    return {0, sorted.size()};
+    return {0, quiet.empty() ? sorted.size() : 1};
 }
 
 } // namespace
 
 FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& prior,
-                     bool higher_is_better, const std::vector<bool>& trusted) {
+                     bool higher_is_better, const std::vector<bool>& quiet) {
     FastLevel level{.kept = std::vector<std::size_t>(replicas.size()),
                     .combined = combine_replicas(replicas),
                     .slow = unknown};
@@ -94,9 +94,10 @@ FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& pri
     std::ranges::stable_sort(level.kept, {}, [&](std::size_t i) { return costs[i]; });
     std::ranges::sort(costs);
     const double expected = (prior.deviation * prior.deviation) + variance_within(replicas);
-    const auto [begin, count] = find_level(costs, expected, prior.degrees, [&](std::size_t i) {
-        return !trusted.empty() && trusted[level.kept[i]];
-    });
+    std::vector<bool> sorted_quiet;
+    if (!quiet.empty())
+        for (const auto i : level.kept) sorted_quiet.push_back(quiet[i]);
+    const auto [begin, count] = find_level(costs, expected, prior.degrees, sorted_quiet);
     const auto first = level.kept.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last = first + static_cast<std::ptrdiff_t>(count);
     std::vector<double> others;

@@ -31,10 +31,12 @@ struct FastLevel {
 /// A level is a replica and, in order of their values, those within three standard deviations of the mean of the
 /// faster ones on it. The deviation is the prior moderated by these, and three are as many as Student's t has at the same
 /// probability: a prior that is too small cuts nothing off. Of two replicas both are kept: nothing says which is the odd one.
-/// Where no two agree, all are kept. A `trusted` replica (one flag for each, or none) is a level by itself. Nothing (NaN,
-/// Scope::none) under the conditions of combine_replicas.
+/// Where no two agree, all are kept. Nothing (NaN, Scope::none) under the conditions of combine_replicas.
+///
+/// `quiet`: a flag for each replica where something outside slowed others, which is why these scatter. Then a quiet one is a
+/// level by itself, and where no two agree the fastest is: it proves that much.
 FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& prior,
-                     bool higher_is_better, const std::vector<bool>& trusted = {});
+                     bool higher_is_better, const std::vector<bool>& quiet = {});
 
 /// Geometric mean of replicas on one level. The interval is Student's t with the variance moderated by the prior, or that
 /// of the replicas' own intervals if it is wider; a single replica has none.

@@ -145,26 +145,6 @@ void unstable_cases(const Run& run, Findings& out) {
                    say<text::finding::unstable_do>()});
 }
 
-void disturbed(const Run& run, Findings& out) {
-    using record::Telemetry;
-    // The first line says it where disturbed replicas were measured again; what is left stands above.
-    if (std::ranges::any_of(run.cases, [](const Case& c) { return c.spread.has_value(); })) return;
-    if (const auto share = worst(run, &Telemetry::foreign_cpu); share.value_or(0) > foreign_limit)
-        out.push_back({Severity::caution,
-                       say_count<text::finding::other_programs>(
-                           windows_above(run, &Telemetry::foreign_cpu, foreign_limit),
-                           record::human_percent(*share)),
-                       say<text::finding::other_programs_do>()});
-    if (const auto share = worst(run, &Telemetry::steal); share.value_or(0) > steal_limit)
-        out.push_back({Severity::caution, say<text::finding::steal>(record::human_percent(*share)),
-                       say<text::finding::steal_do>()});
-    if (const auto events = worst(run, &Telemetry::throttle_events); events.value_or(0) > 0)
-        out.push_back({Severity::caution,
-                       say_count<text::finding::throttled>(
-                           windows_above(run, &Telemetry::throttle_events, 0)),
-                       say<text::finding::throttled_do>()});
-}
-
 bool rose(const record::ErrorCounter& counter) {
     return counter.before && counter.after && *counter.after > *counter.before;
 }
@@ -288,7 +268,7 @@ std::vector<Finding> find_findings(const Run& run, const std::vector<Sweep>& cha
     std::ranges::move(find_shapes(charts), std::back_inserter(found));
     for (const auto& finder :
          {wrong_results, broken_cases, not_finished, busy_machine, above_ceiling, said_by_cases,
-          unstable_cases, disturbed, errors_counted, memory_settings, few_cores, few_replicas})
+          unstable_cases, errors_counted, memory_settings, few_cores, few_replicas})
         finder(run, found);
     Findings out;
     for (const auto severity : {Severity::serious, Severity::caution, Severity::note})

@@ -115,7 +115,7 @@ TEST(EarlyEnd, IsDecidedByStagesThatWereDone) {
     using record::StageName;
     auto bad = h100();
     slow_down(bad, on_devices("memory.stream kernel=triad"), 1.6);
-    for (const auto [last, good_node, bad_node] :
+    for (const auto& [last, good_node, bad_node] :
          {std::tuple{StageName::sanity, "INCONCLUSIVE", "INCONCLUSIVE"},
           std::tuple{StageName::validation, "INCONCLUSIVE", "INCONCLUSIVE"},
           std::tuple{StageName::performance, "INCONCLUSIVE", "FAIL"},

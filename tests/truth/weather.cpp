@@ -119,7 +119,8 @@ std::vector<Case> cases_of(Random& random) {
     return cases;
 }
 
-/// As the record would: what the kind is expected to do, and whether the replicas have two levels.
+/// As the record would: what the kind is expected to do, which replicas the value is made of, and whether most are on
+/// another level.
 void describe(decide::Observation& seen, const Case& of) {
     const auto level = level_of(of.noise);
     seen.between_runs = level.between_runs;
@@ -129,7 +130,12 @@ void describe(decide::Observation& seen, const Case& of) {
     std::vector<stats::Estimate> replicas;
     for (const auto& replica : seen.replicas) replicas.push_back({replica.value, unknown, unknown});
     const auto fast = stats::fast_level(replicas, {level.between_replicas, level.degrees}, true);
-    seen.two_levels = fast.kept < replicas.size();
+    for (auto& replica : seen.replicas) replica.kept = false;
+    for (const auto i : fast.kept) seen.replicas[i].kept = true;
+    seen.value = fast.combined.value;
+    const auto of_four = 4 * fast.kept.size();
+    seen.two_levels =
+        of_four < (fast.slow > fast.combined.value ? 3 * replicas.size() : 2 * replicas.size());
 }
 
 /// Two sides of one machine; of case `planted` the second is slower by the factor `change`.

@@ -76,7 +76,15 @@ TEST(Disturbed, ReplicaThatWasNotOutweighsThoseThatWere) {
     EXPECT_THAT(c.reason, HasSubstr("1 of 5 replicas were undisturbed: others ran"));
     EXPECT_EQ(text(c.reason_values, "cause"), "foreign_cpu");
     EXPECT_THAT(counted_indexes(c), ElementsAre(0));
-    EXPECT_EQ(knowledge_of(c), record::Knowledge::rough);
+    EXPECT_EQ(knowledge_of(c), record::Knowledge::at_least);
+    use_cpu(c, 0, 0.5);
+    conclude(c, wanted);
+    EXPECT_THAT(counted_indexes(c), ElementsAre(1, 3)) << "the fastest that agree";
+    c = measured({1.0, 3.0});
+    for (const auto replica : {0U, 1U}) use_cpu(c, replica, 0.3);
+    conclude(c, wanted);
+    EXPECT_THAT(counted_indexes(c), ElementsAre(0)) << "none agree: the fastest proves that much";
+    EXPECT_NEAR(value_of(c), 1000, 1e-9);
     EXPECT_FALSE(is_finished(c.status)) << "measured again by --resume";
 }
 

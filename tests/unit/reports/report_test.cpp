@@ -79,9 +79,9 @@ TEST(OfARun, TheVerdictOnDisturbedValuesNamesTheCause) {
              .values = {{"share", 0.6}, {"programs", std::string{"make"}}}}};
     }
     const auto report = make_report(run);
-    EXPECT_EQ(report.verdict, "Do not quote: 2 of 2 values are rough. The machine was busy: "
+    EXPECT_EQ(report.verdict, "2 cases verified: 2 at least. The machine was busy: "
                               "make used up to 60% of the CPU.");
-    EXPECT_EQ(report.tone, Tone::bad);
+    EXPECT_EQ(report.tone, Tone::weak);
     EXPECT_THAT(report.cause,
                 StartsWith("The machine was busy: make used up to 60% of the CPU; 2 of"));
     EXPECT_THAT(report.findings.front().what, HasSubstr("2 stay disturbed"));
