@@ -159,7 +159,7 @@ void fill(Observation& seen, const record::Case& c, const record::Machine& machi
     seen.high = figure(first.high);
     seen.scope = first.interval_scope;
     seen.knowledge = record::knowledge_of(c);
-    seen.two_levels = c.reason_code == record::ReasonCode::two_levels;
+    seen.two_levels = first.levels && first.levels->slow;
     const auto kept = record::counted(c);
     for (const auto& replica : c.replicas)
         if (const auto value = figure(record::headline_of(c, replica)))

@@ -72,7 +72,7 @@ struct Observation {
     std::optional<double> ceiling;
     bool disturbed = false;                   ///< the telemetry of its window says so
     std::optional<record::Disturbance> cause; ///< of the status `disturbed`
-    bool two_levels = false; ///< most undisturbed replicas are on another level than the value
+    bool two_levels = false;                  ///< the value leaves some replicas out
     std::optional<double> core_latency; ///< seconds between virtual CPUs, of cases that use several
     /// The standard deviation of the logarithm that runs at different times are expected to have; absent in older files.
     std::optional<double> between_runs;

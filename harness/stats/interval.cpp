@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace assay::stats {
@@ -179,7 +181,15 @@ using Student = boost::math::students_t_distribution<
 
 double student_below(double t, double degrees) { return cdf(Student{degrees}, t); }
 
-double student_quantile(double p, double degrees) { return quantile(Student{degrees}, p); }
+double student_quantile(double p, double degrees) {
+    // The same few are asked for again and again, each worth a microsecond.
+    thread_local std::map<std::pair<double, double>, double> known;
+    constexpr std::size_t most = 1000;
+    if (known.size() > most) known.clear();
+    const auto [found, is_new] = known.try_emplace({p, degrees});
+    if (is_new) found->second = quantile(Student{degrees}, p);
+    return found->second;
+}
 
 double student_factor(double degrees, double confidence) {
     return student_quantile(0.5 + (confidence / 2), degrees);

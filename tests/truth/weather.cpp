@@ -119,8 +119,8 @@ std::vector<Case> cases_of(Random& random) {
     return cases;
 }
 
-/// As the record would: what the kind is expected to do, which replicas the value is made of, and whether most are on
-/// another level.
+/// As the record would: what the kind is expected to do, which replicas the value is made of, and whether some are
+/// on another level.
 void describe(decide::Observation& seen, const Case& of) {
     const auto level = level_of(of.noise);
     seen.between_runs = level.between_runs;
@@ -133,9 +133,7 @@ void describe(decide::Observation& seen, const Case& of) {
     for (auto& replica : seen.replicas) replica.kept = false;
     for (const auto i : fast.kept) seen.replicas[i].kept = true;
     seen.value = fast.combined.value;
-    const auto of_four = 4 * fast.kept.size();
-    seen.two_levels =
-        of_four < (fast.slow > fast.combined.value ? 3 * replicas.size() : 2 * replicas.size());
+    seen.two_levels = fast.kept.size() < replicas.size();
 }
 
 /// Two sides of one machine; of case `planted` the second is slower by the factor `change`.
