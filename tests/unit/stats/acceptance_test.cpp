@@ -237,6 +237,50 @@ TEST(Acceptance, WithoutAnErrorNothingIsDecided) {
     EXPECT_EQ(at_limit.p_fail, 1);
 }
 
+std::vector<decide::Margin> of_one_run(std::initializer_list<double> logs) {
+    std::vector<decide::Margin> margins;
+    for (const double log : logs) margins.push_back({.log_ratio = log, .run = 0});
+    return margins;
+}
+
+TEST(PassTest, ClearsByScatterOfBetterHalf) {
+    const decide::AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
+    EXPECT_TRUE(clears(of_one_run({0.10, 0.10}), noise));
+    EXPECT_FALSE(clears(of_one_run({0.05, 0.05}), noise)) << "five deviations are 0.054";
+    EXPECT_FALSE(clears(of_one_run({0.10}), noise));
+    EXPECT_TRUE(clears(of_one_run({0.10, 0.10, 0.10, 0.10, 0.09, 0.02, -0.20}), noise))
+        << "something slowed the others";
+    EXPECT_FALSE(clears(of_one_run({0.30, 0.10, 0.09, 0.08}), noise));
+    EXPECT_FALSE(clears(of_one_run({0.30, 0.30, 0.10, 0.10, 0.10, 0.10, 0.10}), noise));
+    EXPECT_FALSE(clears(of_one_run({0.009, 0.009}), {})) << "at least 1%";
+}
+
+TEST(PassTest, OnSharedHostAsksThreeRunsAnHourApart) {
+    const decide::AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
+    const std::vector<double> hourly{0, 4000, 8000};
+    const auto good = pass_test(five_of_each({0.05, 0.05, 0.05}), noise, hourly);
+    EXPECT_LT(good.p_pass, 1e-6);
+    EXPECT_FALSE(good.below);
+    EXPECT_EQ(pass_test(five_of_each({0.05, -0.05, 0.05}), noise, hourly).p_pass, 1);
+    EXPECT_EQ(pass_test(five_of_each({0.05, 0.05}), noise, hourly).p_pass, 1);
+    const std::vector<double> at_once{0, 100, 200};
+    EXPECT_EQ(pass_test(five_of_each({0.05, 0.05, 0.05}), noise, at_once).p_pass, 1);
+    const auto bad = pass_test(five_of_each({0.05, 0.05, -0.05}), noise, hourly);
+    EXPECT_TRUE(bad.below);
+    EXPECT_FALSE(bad.clears);
+}
+
+TEST(PassTest, DoubtsWhatIsKnownOfRuns) {
+    const auto p = [](double degrees) {
+        return pass_test(five_of_each({0.12}), {.replica = {.variance = 1e-4, .degrees = 6},
+                                                .run = {.variance = 4e-4, .degrees = degrees}})
+            .p_pass;
+    };
+    EXPECT_DOUBLE_EQ(p(infinite), p(4));
+    EXPECT_DOUBLE_EQ(p(0), p(4));
+    EXPECT_GT(p(2), p(4));
+}
+
 TEST(Acceptance, OnASharedHostEachRunFails) {
     const decide::AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
     const auto margins = five_of_each({-0.02, -0.01, -0.03});
