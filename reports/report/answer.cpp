@@ -245,7 +245,11 @@ Shown shown_of(const Row& row) {
                  .unit = time->unit,
                  .higher_is_better = false,
                  .is_primary = false};
-    if (shown.number && shown.low && shown.high)
+    if (row.knowledge == record::Knowledge::at_least) { // its spread is what disturbed it
+        shown.text = shown.higher_is_better ? say<text::facts::at_least>(shown.text)
+                                            : say<text::facts::at_most>(shown.text);
+        shown.interval.clear();
+    } else if (shown.number && shown.low && shown.high)
         shown.wide = *shown.high - *shown.number > widest * *shown.number ||
                      *shown.number - *shown.low > widest * *shown.number;
     return shown;

@@ -124,7 +124,8 @@ void above_ceiling(const Run& run, Findings& out) {
 void unstable_cases(const Run& run, Findings& out) {
     const auto disturbed =
         names_where(run, [](const Case& c) { return c.status == Status::disturbed; });
-    if (!disturbed.empty())
+    // Where the cause is known the first finding says it all.
+    if (!disturbed.empty() && !record::busy_of(run).cause)
         out.push_back({Severity::caution,
                        say_count<text::finding::stay_disturbed>(disturbed.size(),
                                                                 list_of(disturbed, names_shown)),

@@ -84,7 +84,7 @@ TEST(OfARun, TheVerdictOnDisturbedValuesNamesTheCause) {
     EXPECT_EQ(report.tone, Tone::weak);
     EXPECT_THAT(report.cause,
                 StartsWith("The machine was busy: make used up to 60% of the CPU; 2 of"));
-    EXPECT_THAT(report.findings.front().what, HasSubstr("2 stay disturbed"));
+    EXPECT_THAT(report.findings.front().what, HasSubstr("the values of 2 are lower limits"));
     for (const auto& finding : report.findings)
         EXPECT_THAT(finding.what, Not(HasSubstr("Other programs used up to")));
     EXPECT_THAT(report.findings.front().action, HasSubstr("Stop them"));

@@ -300,12 +300,14 @@ record::Busy busy() {
 
 TEST(Cause, IsOneLine) {
     auto seen = busy();
-    EXPECT_THAT(busy_in_words(seen),
-                AllOf(HasSubstr("chromium, cc1plus used up to 21%"),
-                      HasSubstr("12 of 23 values were measured again, 2 stay disturbed.")));
+    EXPECT_THAT(
+        busy_in_words(seen),
+        AllOf(HasSubstr("chromium, cc1plus used up to 21%"),
+              HasSubstr("12 of 23 cases were measured again, the values of 2 are lower limits.")));
     {
         const test::Speaking chinese{document::Language::zh};
-        EXPECT_THAT(busy_in_words(seen), HasSubstr("23 个结果中有 12 个重新测量，2 个仍受干扰"));
+        EXPECT_THAT(busy_in_words(seen),
+                    HasSubstr("23 个测试项中有 12 个重新测量，2 个的结果仅为下限"));
     }
     seen.disturbed = 0;
     seen.programs.clear();
@@ -316,7 +318,8 @@ TEST(Cause, IsOneLine) {
     EXPECT_THAT(busy_in_words(seen), HasSubstr("the hypervisor took the CPU time, in 14 of 81"));
     seen.disturbed = 1;
     seen.cause = record::DisturbanceCode::neighbours;
-    EXPECT_THAT(busy_in_words(seen), HasSubstr("neighbours used the memory; 1 of 23 values"));
+    EXPECT_THAT(busy_in_words(seen),
+                HasSubstr("neighbours used the memory; the value of 1 of 23 cases is"));
     seen.cause.reset();
     EXPECT_EQ(busy_in_words(seen), "");
 }
