@@ -247,9 +247,12 @@ private:
                     const bool absent = found == own.end();
                     if (absent && !usual) continue;
                     ++node.cases;
-                    if (!absent && is_good(*found->second->first)) continue;
-                    const auto status =
-                        absent ? record::Status::interrupted : found->second->first->status;
+                    // Its values count, but it has more to measure.
+                    const bool is_cut = !absent && is_partial(*found->second->first) &&
+                                        all().runs[found->second->first->run].partial;
+                    if (!absent && !is_cut && is_good(*found->second->first)) continue;
+                    const auto status = absent || is_cut ? record::Status::interrupted
+                                                         : found->second->first->status;
                     if (status == record::Status::skipped && !any) continue; // on no node
                     auto what = item.what;
                     if (values.places[place] != "host")
