@@ -89,8 +89,11 @@ protected:
     /// Soon.
     template <class Condition>
     static bool comes(const Condition& condition) {
-        for (int tries = 0; tries < 500 && !condition(); ++tries) ::usleep(10'000);
-        return condition();
+        for (int tries = 0; tries < 500; ++tries) {
+            if (condition()) return true; // processes that fork come and go
+            ::usleep(10'000);
+        }
+        return false;
     }
 
     made::TemporaryFolder folder_;
