@@ -49,13 +49,9 @@ void watch_network(int descriptor) {
     set(IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
-/// 0, or errno. The system would wait two minutes for a host that does not answer.
-int connect_in_time(int descriptor, const Address& to) {
-    constexpr int patience = 10'000; // milliseconds
-    const auto* plain = reinterpret_cast<const sockaddr*>(&to.value);
-    const int flags = ::fcntl(descriptor, F_GETFL);
-    ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
-    int error = ::connect(descriptor, plain, to.size) == 0 ? 0 : errno;
+/// 0, or errno, of a socket that does not block; patience in milliseconds.
+int connect_within(int patience, int descriptor, const sockaddr* to, socklen_t size_of_address) {
+    int error = ::connect(descriptor, to, size_of_address) == 0 ? 0 : errno;
     if (error == EINPROGRESS) {
         pollfd ready{.fd = descriptor, .events = POLLOUT, .revents = 0};
         socklen_t size = sizeof error;
@@ -64,6 +60,16 @@ int connect_in_time(int descriptor, const Address& to) {
         else if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
             error = errno;
     }
+    return error;
+}
+
+/// 0, or errno. The system would wait two minutes for a host that does not answer.
+int connect_in_time(int descriptor, const Address& to) {
+    constexpr int patience = 10'000; // milliseconds
+    const auto* plain = reinterpret_cast<const sockaddr*>(&to.value);
+    const int flags = ::fcntl(descriptor, F_GETFL);
+    ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+    const int error = connect_within(patience, descriptor, plain, to.size);
     ::fcntl(descriptor, F_SETFL, flags);
     return error;
 }
@@ -298,17 +304,8 @@ int try_to_connect(const addrinfo& to) {
     const int descriptor =
         ::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
     if (descriptor < 0) return errno;
-    int error = 0;
-    if (::connect(descriptor, to.ai_addr, to.ai_addrlen) != 0) error = errno;
-    if (error == EINPROGRESS) {
-        constexpr int patience = 1000; // ms
-        pollfd ready{.fd = descriptor, .events = POLLOUT, .revents = 0};
-        socklen_t size = sizeof error;
-        if (::poll(&ready, 1, patience) != 1)
-            error = ETIMEDOUT;
-        else if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
-            error = errno;
-    }
+    constexpr int patience = 1000;
+    const int error = connect_within(patience, descriptor, to.ai_addr, to.ai_addrlen);
     ::close(descriptor);
     return error;
 }
