@@ -89,9 +89,9 @@ Result<ExitCode> show_limits(const Options& options) {
     }
     if (files.empty()) return fail("limits show takes a file of limits, and a run beside it");
     ASSAY_TRY(auto limits, layered(std::move(files)));
-    ASSAY_TRY(const auto collection, collect_any(runs, options.collecting));
+    ASSAY_TRY(auto collection, collect_any(runs, collecting_for(limits, options.collecting)));
     ASSAY_TRY(const auto found,
-              effective(limits, collection ? &*collection : nullptr, seconds_now()));
+              judge::effective(std::move(limits), std::move(collection), seconds_now()));
     ASSAY_TRY(deliver(options, outputs_of(found), inputs_of(names)));
     return ExitCode::done;
 }

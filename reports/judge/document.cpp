@@ -115,6 +115,15 @@ public:
         return document;
     }
 
+    /// Those that nobody measured come last, together.
+    Table table_of_node(const Node& node, std::vector<const Check*> checks, bool values) const {
+        const std::array unmeasured{take_unmeasured(checks, false), take_unmeasured(checks, true)};
+        auto table = table_of(checks, values);
+        for (const auto& one : unmeasured)
+            if (!one.empty()) table.rows.push_back(unmeasured_row(node, one, table.columns.size()));
+        return table;
+    }
+
 private:
     // -- nodes --
 
@@ -228,19 +237,14 @@ private:
                 if (stage_of(check) == static_cast<Stage>(stage)) checks.push_back(&check);
             if (checks.empty()) continue;
             Section section{.title = titles[stage].first(), .question = titles[stage].second()};
-            const std::array unmeasured{take_unmeasured(checks, false),
-                                        take_unmeasured(checks, true)};
             const bool speed = static_cast<Stage>(stage) == Stage::speed;
             if (speed)
                 for (const bool of_peak : {true, false})
                     if (auto chart = chart_of(checks, of_peak);
                         !std::get<RatioChart>(chart.data).ratios.empty())
                         section.blocks.emplace_back(std::move(chart));
-            auto table = table_of(checks, speed || static_cast<Stage>(stage) == Stage::heat);
-            for (const auto& one : unmeasured)
-                if (!one.empty())
-                    table.rows.push_back(unmeasured_row(node, one, table.columns.size()));
-            section.blocks.emplace_back(std::move(table));
+            section.blocks.emplace_back(table_of_node(
+                node, std::move(checks), speed || static_cast<Stage>(stage) == Stage::heat));
             document.sections.push_back(std::move(section));
         }
         add_siblings(document, node);
@@ -470,5 +474,9 @@ private:
 } // namespace
 
 Document make_document(const Judgement& judgement) { return Builder{judgement}.build(); }
+
+Table table_of(const Judgement& judgement, const Node& node, std::vector<const Check*> checks) {
+    return Builder{judgement}.table_of_node(node, std::move(checks), true);
+}
 
 } // namespace assay::judge

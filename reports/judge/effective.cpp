@@ -7,17 +7,16 @@
 #include "document/lint.hpp"
 #include "document/text.hpp"
 #include "document/texts/limits.hpp"
-#include "judge/evidence.hpp"
-#include "judge/match.hpp"
 #include "judge/words.hpp"
 #include "record/format.hpp"
-#include "stats/summary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace assay::judge {
@@ -29,89 +28,46 @@ std::string words_of(const record::Machine& machine) {
     return name.empty() ? plain(machine.id) : plain(name);
 }
 
-/// What shares resolve to on one machine.
-class Resolver {
-public:
-    Resolver(const Limits& limits, const store::Collection& run) : run_{run} {
-        for (const auto& limit : limits.limits) by_id_.try_emplace(limit.id, &limit);
-    }
-
-    void resolve(EffectiveLimit& into) const {
-        const auto& limit = into.limit;
-        double share = limit.at_least ? *limit.at_least : *limit.at_most;
-        const Limit* base = &limit;
-        while (!base_of(*base).empty()) {
-            base = by_id_.find(base_of(*base))->second;
-            share *= base->at_least ? *base->at_least : *base->at_most;
-        }
-        std::vector<double> values;
-        for (const auto& seen : run_.observations) {
-            const auto& series = run_.series[seen.series];
-            if (!seen.is_primary || !is_for(*base, series)) continue;
-            into.unit = series.unit;
-            if (base->share_of.empty()) values.push_back(1);
-            if (base->share_of == "datasheet" && seen.datasheet) values.push_back(*seen.datasheet);
-            if (base->share_of == "siblings" && seen.value) values.push_back(*seen.value);
-            if (const auto sheet = sheet_for(*base, series)) values.push_back(*sheet);
-        }
-        if (base->share_of.empty()) into.unit = base->unit;
-        if (values.empty()) return;
-        if (base->share_of == "siblings") values = {stats::median(values)};
-        into.low = share * *std::ranges::min_element(values);
-        into.high = share * *std::ranges::max_element(values);
-    }
-
-private:
-    /// As bound_of_limit() of the judge.
-    std::optional<double> sheet_for(const Limit& limit, const decide::Series& series) const {
-        if (sheet_of(limit).empty()) return {};
-        std::optional<double> most;
-        for (const auto& seen : run_.observations)
-            if (seen.datasheet && bounds(run_.series[seen.series], sheet_of(limit), series))
-                most = std::max(most.value_or(0), *seen.datasheet * limit.per_unit.value_or(1));
-        return most;
-    }
-
-    const store::Collection& run_;
-    std::map<std::string, const Limit*, std::less<>> by_id_;
-};
-
 } // namespace
 
-Result<Effective> effective(const Limits& limits, const store::Collection* run, double now) {
-    Effective out{.names = limits.names,
-                  .machine = "",
-                  .all = limits.limits.size(),
-                  .limits = {},
-                  .waivers = {},
-                  .now = now};
-    const record::Machine* machine = nullptr;
-    if (run != nullptr) {
-        std::set<std::string> ids;
-        for (const auto& one : run->runs) ids.insert(run->machines[one.machine].id);
-        if (ids.size() != 1)
-            return fail(ids.empty()
-                            ? "there is no run among these"
-                            : "these runs are of several machines; limits are shown for one");
-        machine = &run->machines[run->runs.back().machine];
-        out.machine = words_of(*machine);
-    }
+Result<Effective> effective(Limits limits, std::optional<store::Collection> runs, double now) {
+    Effective out{
+        .names = limits.names, .all = limits.limits.size(), .waivers = limits.waivers, .now = now};
     std::map<std::string, std::string> replaced;
     for (const auto& one : limits.replaced) replaced[one.id] = one.file;
-    for (const auto& limit : limits.limits) {
-        if (machine != nullptr && !is_for(limit.machine, *machine)) continue;
-        EffectiveLimit own{
-            .limit = limit, .replaced = replaced[limit.id], .expired = is_over(limit.expires, now)};
-        if (machine != nullptr && !limit.share_of.empty()) Resolver{limits, *run}.resolve(own);
-        out.limits.push_back(std::move(own));
-    }
-    for (const auto& waiver : limits.waivers)
-        if (machine == nullptr || waiver.machine.empty() || waiver.machine == machine->id ||
-            std::ranges::any_of(machine->identity.serials, [&](const record::Serial& serial) {
-                return serial.text == waiver.machine || serial.keyed == waiver.machine;
-            }))
-            out.waivers.push_back(waiver);
+    for (const auto& limit : limits.limits)
+        out.limits.push_back({.limit = limit,
+                              .replaced = replaced[limit.id],
+                              .expired = is_over(limit.expires, now)});
+    if (!runs) return out;
+    std::set<std::string> ids;
+    for (const auto& one : runs->runs) ids.insert(runs->machines[one.machine].id);
+    if (ids.size() != 1)
+        return fail(ids.empty() ? "there is no run among these"
+                                : "these runs are of several machines; limits are shown for one");
+    ASSAY_TRY(out.judgement, judge(*std::move(runs), std::move(limits), {.now = now}));
+    const auto& nodes = out.judgement->nodes; // of each campaign one
+    const auto newest = std::ranges::max_element(nodes, {}, [&](const Node& node) {
+        return out.judgement->collection.runs[node.runs.back()].started_seconds;
+    });
+    out.node = static_cast<std::size_t>(newest - nodes.begin());
+    out.machine = words_of(out.judgement->collection.machines[newest->machine]);
+    for (std::size_t i = 0; i < newest->checks.size(); ++i)
+        if (const auto limit = newest->checks[i].limit) out.limits[*limit].checks.push_back(i);
+    std::erase_if(out.limits, [](const EffectiveLimit& own) { return own.checks.empty(); });
     return out;
+}
+
+std::vector<const Check*> closest_first(const Effective& effective) {
+    const auto& node = effective.judgement->nodes[effective.node];
+    std::vector<const Check*> checks;
+    for (const auto& own : effective.limits)
+        for (const auto i : own.checks) checks.push_back(&node.checks[i]);
+    std::ranges::stable_sort(checks, {}, [](const Check* check) {
+        const auto share = share_of_bar(*check);
+        return std::tuple{!share, !check->value, share.value_or(0)};
+    });
+    return checks;
 }
 
 namespace {
@@ -138,15 +94,6 @@ std::string bound_in_words(const Limit& limit) {
         parts.push_back(say<text::limits::at_most>(value_in_words(limit, *limit.at_most)));
     return join(parts);
 }
-std::string resolved_in_words(const EffectiveLimit& own) {
-    if (own.limit.share_of.empty()) return {};
-    if (!own.low) return say<text::limits::unresolved>();
-    const auto low = human(*own.low, own.unit);
-    const auto high = human(*own.high, own.unit);
-    return low == high ? say<text::limits::resolved>(low)
-                       : say<text::limits::resolved_range>(low, high);
-}
-
 std::string what_for(const Limit& limit) {
     std::vector<std::string> parts;
     for (const auto& [key, pattern] : limit.machine) parts.push_back(key + "=" + plain(pattern));
@@ -168,6 +115,8 @@ std::string origin_of(const EffectiveLimit& own) {
                                                        human_percent(*errors->false_accept),
                                                        human_percent(*errors->slowdown)));
     if (!own.replaced.empty()) parts.push_back(say<text::limits::replaces>(plain(own.replaced)));
+    if (!limit.written.empty())
+        parts.push_back(say<text::limits::written_as>(plain(limit.written)));
     if (!limit.expires.empty())
         parts.push_back(own.expired ? say<text::limits::expired_on>(plain(limit.expires))
                                     : say<text::limits::until>(plain(limit.expires)));
@@ -181,17 +130,13 @@ Table limits_of(const Effective& effective) {
                 .sheet = say<text::limits::kicker>()};
     for (const auto& own : effective.limits) {
         const auto& limit = own.limit;
-        Cell bound{.text = bound_in_words(limit),
-                   .number = own.low          ? own.low
-                             : limit.at_least ? limit.at_least
-                                              : limit.at_most,
-                   .unit = own.low ? own.unit : limit.unit};
-        if (!effective.machine.empty()) bound.detail = resolved_in_words(own);
         table.rows.push_back(
             {.cells = {{.text = plain(limit.title.empty() ? limit.id : title_of(limit)),
                         .tone = own.expired ? Tone::weak : Tone::plain,
                         .notes = {what_for(limit), origin_of(own)}},
-                       std::move(bound),
+                       {.text = bound_in_words(limit),
+                        .number = limit.at_least ? limit.at_least : limit.at_most,
+                        .unit = limit.unit},
                        {.text = kind_in_words(limit.kind)}}});
     }
     return table;
@@ -230,19 +175,31 @@ std::vector<std::string> plain_names(const std::vector<std::string>& names) {
 Document make_document(const Effective& effective) {
     const auto names = join(plain_names(effective.names));
     const auto count = say_count<text::limits::limits_of>(effective.all);
-    Document document{.kind = "limits",
-                      .kicker = say<text::limits::kicker>(),
-                      .title = effective.machine.empty()
-                                   ? say<text::limits::show_title>(names)
-                                   : say<text::limits::show_title_of>(names, effective.machine),
-                      .verdict =
-                          effective.machine.empty()
-                              ? say<text::limits::show_verdict>(count, names)
-                              : say<text::limits::show_some>(effective.limits.size(), count)};
+    const auto others = effective.all - effective.limits.size();
+    Document document{
+        .kind = "limits",
+        .kicker = say<text::limits::kicker>(),
+        .title = effective.machine.empty()
+                     ? say<text::limits::show_title>(names)
+                     : say<text::limits::show_title_of>(names, effective.machine),
+        .verdict = effective.machine.empty() ? say<text::limits::show_verdict>(count, names)
+                   : others == 0
+                       ? say<text::limits::show_all>(count)
+                       : say<text::limits::show_some>(effective.limits.size(), count, others)};
     const auto expired = std::ranges::count_if(effective.limits, &EffectiveLimit::expired);
     if (expired > 0) {
         document.tone = Tone::weak;
         document.verdict = sentences({document.verdict, say<text::limits::show_expired>(expired)});
+    }
+    if (const auto& judgement = effective.judgement) {
+        if (!effective.limits.empty())
+            document.sections.push_back(
+                {.title = say<text::limits::kicker>(),
+                 .blocks = {table_of(*judgement, judgement->nodes[effective.node],
+                                     closest_first(effective))},
+                 .heading = false});
+        std::ranges::move(origins_of(*judgement), std::back_inserter(document.sections));
+        return document;
     }
     if (!effective.limits.empty())
         document.sections.push_back({.title = say<text::limits::kicker>(),
@@ -254,6 +211,27 @@ Document make_document(const Effective& effective) {
     return document;
 }
 
+namespace {
+
+json::Value of_check(const Effective& effective, std::size_t index) {
+    const auto& judgement = *effective.judgement;
+    const auto& check = judgement.nodes[effective.node].checks[index];
+    json::Value one{{"case", case_of(judgement, check)},
+                    {"part", check.part},
+                    {"verdict", to_string(check.outcome)},
+                    {"cause", to_string(check.cause)},
+                    {"unit", check.unit}};
+    const auto share = share_of_bar(check);
+    for (const auto& [key, value] :
+         {std::pair{"value", check.value}, std::pair{"low", check.low},
+          std::pair{"high", check.high}, std::pair{"bound", check.bound},
+          std::pair{"margin", share ? std::optional{*share - 1} : std::nullopt}})
+        one[key] = value ? json::Value(*value) : json::Value(nullptr);
+    return one;
+}
+
+} // namespace
+
 std::string to_json(const Effective& effective) {
     json::Value limits = json::Value::array();
     for (const auto& own : effective.limits) {
@@ -261,9 +239,8 @@ std::string to_json(const Effective& effective) {
         one["file"] = own.limit.file;
         one["replaces"] = own.replaced;
         one["expired"] = own.expired;
-        one["here"] = own.low
-                          ? json::Value{{"low", *own.low}, {"high", *own.high}, {"unit", own.unit}}
-                          : json::Value(nullptr);
+        one["checks"] = json::Value::array();
+        for (const auto i : own.checks) one["checks"].push_back(of_check(effective, i));
         limits.push_back(std::move(one));
     }
     json::Value waivers = json::Value::array();

@@ -36,6 +36,10 @@ store::CollectOptions collecting_for(const Limits& limits, store::CollectOptions
 
 document::Document make_document(const Judgement& judgement);
 
+/// Checks of a node in this order, with values and margins; those that nobody measured come last, with the command.
+document::Table table_of(const Judgement& judgement, const Node& node,
+                         std::vector<const Check*> checks);
+
 /// What it rests on: waivers, limits and where they come from, files that were not used.
 std::vector<document::Section> origins_of(const Judgement& judgement);
 

@@ -13,6 +13,8 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -29,6 +31,69 @@ std::string_view after(std::string_view start, std::string_view share) {
 
 bool contradicts(const std::optional<double>& low, const std::optional<double>& high) {
     return low && high && *low > *high;
+}
+
+bool is_si(std::string_view unit) {
+    return std::ranges::any_of(record::metric_table,
+                               [&](const auto& metric) { return metric.unit == unit; });
+}
+
+/// 1e9 of "GB/s" for "B/s", also of other spellings.
+std::optional<double> factor_of(std::string_view text, std::string_view unit) {
+    struct Spelling {
+        std::string_view unit;
+        std::string_view written;
+        double scale = 1;
+    };
+    static constexpr std::array spellings{Spelling{"B/s", "bit/s", 0.125},
+                                          Spelling{"B/s", "b/s", 0.125},
+                                          Spelling{"FLOP/s", "FLOPS"},
+                                          Spelling{"FLOP/s", "flop/s"},
+                                          Spelling{"OP/s", "OPS"},
+                                          Spelling{"1", "%", 0.01},
+                                          Spelling{"1/s", "/s"}}; // as reports have it: "k/s"
+    static constexpr std::string_view prefixes = "num kMGTPE";    // powers of 1000 from -3 on
+    constexpr int none = 3;
+    const auto with_prefix = [&](const Spelling& one) -> std::optional<double> {
+        if (!text.ends_with(one.written)) return {};
+        auto prefix = text.substr(0, text.size() - one.written.size());
+        if (prefix == "\u00B5" || prefix == "\u03BC") prefix = "u"; // micro, mu
+        if (prefix.empty()) return one.scale;
+        const auto at = prefixes.find(prefix.front() == 'K' ? 'k' : prefix.front());
+        const bool is_binary = prefix.ends_with('i');
+        if (at == prefixes.npos || at == none || prefix.size() != (is_binary ? 2U : 1U)) return {};
+        return one.scale * std::pow(is_binary ? 1024 : 1000, static_cast<int>(at) - none);
+    };
+    if (const auto factor = with_prefix({unit, unit})) return factor;
+    for (const auto& one : spellings)
+        if (one.unit == unit)
+            if (const auto factor = with_prefix(one)) return factor;
+    return {};
+}
+
+/// In SI units, as results are; a unit that is none stays as it is.
+void to_si(Limit& limit) {
+    if (limit.unit.empty() || is_si(limit.unit)) return;
+    const auto take = [&](std::string_view from, std::string_view unit) {
+        const auto factor = factor_of(limit.unit, from);
+        if (!factor) return false;
+        if (const auto bound = limit.at_least ? limit.at_least : limit.at_most; *factor != 1)
+            limit.written = fmt::format("{:g} {}", bound.value_or(0), limit.unit);
+        limit.unit = unit;
+        for (auto* value : {&limit.at_least, &limit.at_most, &limit.warn_at_least,
+                            &limit.warn_at_most, &limit.center})
+            if (*value) **value *= *factor;
+        return true;
+    };
+    const auto* const own = record::find_metric(limit.metric);
+    const auto benchmark = limit.cases.find("benchmark");
+    const auto known = benchmark == limit.cases.end() ? known_benchmarks().end()
+                                                      : known_benchmarks().find(benchmark->second);
+    if ((own == nullptr || own->name == "item_rate") && known != known_benchmarks().end() &&
+        !known->second.items.empty() && take(known->second.items, "1/s"))
+        return;
+    for (const auto& metric : record::metric_table)
+        if ((own == nullptr || own->unit == metric.unit) && take(metric.unit, metric.unit)) return;
 }
 
 /// What the schema cannot say; empty where all is well, otherwise the key and what is wrong with it.
@@ -51,11 +116,23 @@ std::pair<std::string_view, std::string> fault_of(const Limit& limit) {
         return {"per_unit", limit.per_unit ? "is for share_of datasheet:BENCHMARK alone"
                                            : "is missing: what a unit of that benchmark's bound "
                                              "allows here, such as FLOP a byte"};
-    if (limit.metric.empty()) return {};
     const auto* metric = record::find_metric(limit.metric);
-    if (metric == nullptr) return {"metric", "is no metric (harness/record/metrics.hpp has all)"};
-    if (!limit.unit.empty() && limit.unit != metric->unit && metric->name != "item_rate")
-        return {"unit", fmt::format("is not {}, the unit of {}", metric->unit, metric->name)};
+    if (metric == nullptr && !limit.metric.empty()) {
+        std::vector<std::string> names;
+        for (const auto& known : record::metric_table) names.emplace_back(known.name);
+        return {"metric", fmt::format("unknown metric \"{}\"{}: assay list --metrics names all",
+                                      plain(limit.metric, 60), suggestion(limit.metric, names))};
+    }
+    const bool counts_items = metric == nullptr || metric->name == "item_rate"; // keys/s, frames/s
+    const bool is_unit = limit.unit.empty() || (counts_items && limit.unit.ends_with("/s")) ||
+                         (metric == nullptr ? is_si(limit.unit) : limit.unit == metric->unit);
+    if (!is_unit && metric != nullptr)
+        return {"unit", fmt::format("\"{}\" is no unit of {}, which is measured in {}",
+                                    plain(limit.unit, 60), metric->name, metric->unit)};
+    if (!is_unit)
+        return {"unit", fmt::format("unknown unit \"{}\" (expected B/s, FLOP/s, s or another of "
+                                    "assay list --metrics; a prefix may precede it: GB/s)",
+                                    plain(limit.unit, 60))};
     return {};
 }
 
@@ -136,6 +213,7 @@ void check_limits(const json::Object& root, LimitsFile& file, const std::string&
     root.each("limits", [&](const json::Object& item) {
         Limit& limit = file.limits[number++];
         limit.file = source;
+        to_si(limit);
         for (const auto inherited : {&Limit::date, &Limit::author, &Limit::expires})
             if ((limit.*inherited).empty())
                 limit.*inherited = inherited == &Limit::date     ? file.date
@@ -145,21 +223,40 @@ void check_limits(const json::Object& root, LimitsFile& file, const std::string&
         if (const auto [key, fault] = fault_of(limit); !fault.empty())
             return item.problem(key, fault);
         for (const auto* day : {&limit.date, &limit.expires})
-            if (!is_day(*day)) item.problem(day == &limit.date ? "date" : "expires", "is no date");
+            if (!is_day(*day))
+                item.problem(day == &limit.date ? "date" : "expires",
+                             "invalid date (expected YYYY-MM-DD)");
     });
 }
 void check_waivers(const json::Object& root, const LimitsFile& file) {
     root.each("waivers", [waiver = file.waivers.begin()](const json::Object& item) mutable {
         Cause cause{};
-        if (!is_day(waiver->expires)) item.problem("expires", "is no date");
+        if (!is_day(waiver->expires)) item.problem("expires", "invalid date (expected YYYY-MM-DD)");
         if (!waiver->cause.empty() && !from_text(waiver->cause, cause))
-            item.problem("cause",
-                         fmt::format("is none{}", suggestion(waiver->cause, all_causes())));
+            item.problem("cause", fmt::format("unknown cause \"{}\"{}", plain(waiver->cause, 60),
+                                              suggestion(waiver->cause, all_causes())));
         ++waiver;
     });
 }
 
 } // namespace
+
+const std::map<std::string, KnownBenchmark, std::less<>>& known_benchmarks() {
+    static const auto all = [] {
+        std::map<std::string, KnownBenchmark, std::less<>> known;
+        const auto file = json::read_file(layout().share / "benchmarks.json");
+        if (!file) return known;
+        for (const auto& benchmark : file->at("benchmarks").items()) {
+            auto& one = known[benchmark.key()];
+            one.unit = benchmark.value().at("unit").get<std::string>();
+            if (!is_si(one.unit)) one.items = std::exchange(one.unit, "1/s");
+            for (const auto& parameter : benchmark.value().at("parameters").items())
+                one.parameters[parameter.key()] = parameter.value().get<std::vector<std::string>>();
+        }
+        return known;
+    }();
+    return all;
+}
 
 Result<LimitsFile> parse_limits(std::string_view text, const std::string& source) {
     static const auto schema = json::read_file(layout().share / "schema" / "limit.json");

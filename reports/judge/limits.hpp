@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a good node must reach: files of limits (configs/limits, schema assay.limits/1), layered into one list. A limit
-// says for which machines and cases it is, what its bound is and where that comes from. Units are SI.
+// says for which machines and cases it is, what its bound is and where that comes from. Units are SI; a file may write
+// them with a prefix ("GB/s", "GiB/s", "Gbit/s", "TFLOP/s", "us"), which is resolved when it is read.
 
 #pragma once
 
@@ -83,7 +84,8 @@ struct Limit {
     std::string author;
     std::string expires; ///< the last day on which it holds
     std::string note;
-    std::string file; ///< that it came from
+    std::string file;    ///< that it came from
+    std::string written; ///< "3700 GB/s": the bound as the file has it, where its unit has a prefix
 };
 
 /// What the machines must consist of, as of `assay run --expect`: "gpu=8", "memory>=1TiB".
@@ -141,6 +143,16 @@ Result<LimitsFile> read_limits(const std::filesystem::path& path);
 /// Expectations about the same thing of the same machines are replaced as limits are. Fails where a `limit:ID` is of no
 /// layer or goes round in a circle, and where two limits of the same cases contradict each other.
 Result<Limits> layered(std::vector<LimitsFile> files);
+/// What limits may name of the benchmarks of assay (configs/limits/benchmarks.json).
+struct KnownBenchmark {
+    std::string unit;  ///< of the primary metric
+    std::string items; ///< "keys/s", where the unit is "1/s"
+    /// By parameter its values; "#" stands for any number, "*" for any text.
+    std::map<std::string, std::vector<std::string>, std::less<>> parameters;
+};
+/// By id; empty where the file cannot be read.
+const std::map<std::string, KnownBenchmark, std::less<>>& known_benchmarks();
+
 /// The file for a name on the command line: a path, or the name of an installed one ("spec").
 Result<std::filesystem::path> find_limits(const std::string& name);
 /// As JSON of the same schema.

@@ -6,7 +6,8 @@
 #include "base/text.hpp"
 #include "base/utc.hpp"
 #include "document/language.hpp"
-#include "document/texts.hpp"
+#include "document/text.hpp"
+#include "document/texts/limits.hpp"
 #include "judge/match.hpp"
 #include "record/format.hpp"
 
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -65,19 +67,6 @@ std::set<std::string> precisions_in(std::string text) {
     return found;
 }
 
-/// Every benchmark has a name for people.
-std::vector<std::string> known_benchmarks() {
-    std::vector<std::string> names;
-    constexpr std::string_view area = "case_name.";
-    for (const auto* entry : text::all)
-        if (std::string name{entry->id}; name.starts_with(area)) {
-            name.erase(0, area.size());
-            if (const auto line = name.find('_'); line != std::string::npos) name[line] = '.';
-            names.push_back(std::move(name));
-        }
-    return names;
-}
-
 class Linter {
 public:
     Linter(const std::vector<NamedLimits>& files, const LintOptions& options)
@@ -99,6 +88,7 @@ public:
             }
             limit_ = nullptr;
             shares(file);
+            other_machines(file);
         }
         return std::move(found_);
     }
@@ -125,13 +115,35 @@ private:
         if (is_over(file.limits.expires, now_))
             add("expired", say<text::limits::file_expired>(plain(file.limits.expires)),
                 say<text::limits::derive_anew>());
-        for (const auto& waiver : file.limits.waivers)
-            if (is_over(waiver.expires, now_))
-                add("waiver_expired",
-                    say<text::limits::waiver_expired>(
-                        plain(waiver.limit.empty() ? waiver.cause : waiver.limit),
-                        plain(waiver.owner), plain(waiver.expires)),
-                    say<text::limits::remove_waiver>());
+        for (const auto& waiver : file.limits.waivers) waived(waiver);
+    }
+
+    void waived(const Waiver& waiver) {
+        const auto what = plain(waiver.limit.empty() ? waiver.cause : waiver.limit);
+        constexpr double year = 366 * 86400.0;
+        if (is_over(waiver.expires, now_))
+            return add(
+                "waiver_expired",
+                say<text::limits::waiver_expired>(what, plain(waiver.owner), plain(waiver.expires)),
+                say<text::limits::remove_waiver>());
+        if (!is_over(waiver.expires, now_ + year))
+            add("waiver_long", say<text::limits::waiver_long>(what, plain(waiver.expires)),
+                say<text::limits::within_a_year>(), Severity::caution);
+        if (waiver.machine.empty())
+            add("waiver_everywhere", say<text::limits::waiver_everywhere>(what),
+                say<text::limits::name_machine>(), Severity::caution);
+        if (!waiver.limit.empty()) known_limit(waiver.limit);
+    }
+
+    /// Of a waiver or a share.
+    void known_limit(const std::string& id) {
+        if (by_id_.contains(id)) return;
+        std::vector<std::string> ids;
+        for (const auto& [known, limit] : by_id_) ids.push_back(known);
+        const auto near = nearest(id, ids);
+        add("unknown_limit", say<text::limits::unknown_limit>(plain(id)),
+            near.empty() ? say<text::limits::add_file>() : say<text::limits::did_you_mean>(near),
+            near.empty() ? Severity::caution : Severity::serious);
     }
 
     void one(const Limit& limit) {
@@ -144,7 +156,14 @@ private:
         precision(limit);
         chip(limit);
         others(limit);
-        matches_nothing(limit);
+        if (!limit.written.empty())
+            add("unit_converted",
+                say<text::limits::unit_converted>(
+                    plain(limit.written), fmt::format("{:g} {}", *bound_of(limit), limit.unit)),
+                {}, Severity::note);
+        if (const auto base = base_of(limit); !base.empty()) known_limit(std::string{base});
+        for (auto& row : unknown_names(limit, options_))
+            add(row.code, std::move(row.what), std::move(row.instead), row.severity);
     }
 
     /// True where it has said that the bound is far off.
@@ -163,12 +182,14 @@ private:
         }
         if (options_.hardware == nullptr || !is_rate(limit)) return false;
         const double bound = *limit.at_least;
-        for (const auto& peak : peaks_of(limit, *options_.hardware)) {
+        for (const auto& peak : peaks(limit)) {
             const double share = bound / peak.most;
             if (share > above && share <= peak.newer) continue;
             const auto most = record::human(peak.most, limit.unit);
             for (const double factor : {thousand, 1 / thousand})
-                if (share * factor >= likely_share && share * factor <= above) {
+                if (share * factor >= likely_share && share * factor <= above &&
+                    // A slow chip is no slip of a fast one, and a guest may have one core of hundreds.
+                    (factor < 1 || (peak.newer == 1 && (peak.usual || limit.unit == "B/s")))) {
                     add("unit_slip",
                         say<text::limits::unit_slip>(bound_in_words(limit),
                                                      factor > 1 ? "1000" : "1/1000", peak.of, most),
@@ -192,6 +213,21 @@ private:
             }
         }
         return false;
+    }
+
+    /// By the chips that it names, otherwise by those of the runs.
+    std::vector<Peak> peaks(const Limit& limit) const {
+        std::vector<Peak> found;
+        if (options_.runs != nullptr && !limit.machine.contains("device") &&
+            !limit.machine.contains("cpu"))
+            for (const auto& machine : options_.runs->machines) {
+                if (!is_for(limit.machine, machine)) continue;
+                auto own = limit;
+                own.machine["cpu"] = machine.cpu_model;
+                for (const auto& device : machine.devices) own.machine["device"] = device.name;
+                std::ranges::move(peaks_of(own, *options_.hardware), std::back_inserter(found));
+            }
+        return found.empty() ? peaks_of(limit, *options_.hardware) : found;
     }
 
     bool reached_by_all(const Limit& limit) {
@@ -355,62 +391,17 @@ private:
         }
     }
 
-    void nothing(std::string what, const std::string& pattern,
-                 const std::vector<std::string>& known) {
-        const auto near = nearest(pattern, known);
-        add("matches_nothing", std::move(what),
-            near.empty() ? say<text::limits::correct_pattern>(plain(pattern))
-                         : say<text::limits::did_you_mean>(plain(near)),
-            Severity::caution);
-    }
-
-    /// A type of instance that the catalogue has not, but one nearly the same. Others may be new, or a site's own.
-    bool misspelt_type(const Limit& limit) {
-        if (options_.hardware == nullptr) return false;
-        std::vector<std::string> types;
-        for (const auto& entry : options_.hardware->instances) types.push_back(entry.type);
-        for (const auto& type : alternatives(pattern_of(limit.machine, "instance"))) {
-            if (std::ranges::any_of(types,
-                                    [&](const auto& known) { return matches(type, known); }) ||
-                nearest(type, types).empty())
-                continue;
-            nothing(say<text::limits::no_type>(plain(type)), type, types);
-            return true;
-        }
-        return false;
-    }
-
-    void matches_nothing(const Limit& limit) {
-        const auto benchmark = pattern_of(limit.cases, "benchmark");
-        static const auto known = known_benchmarks();
-        bool measured = false; // by one of the runs
-        std::vector<std::string> devices;
-        bool machine = false;
-        if (options_.runs != nullptr) {
-            for (const auto& series : options_.runs->series)
-                measured = measured || matches(benchmark, series.benchmark);
-            for (const auto& one : options_.runs->machines)
-                machine = machine || is_for(limit.machine, one);
-            for (const auto& one : options_.runs->machines)
-                for (const auto& device : one.devices) devices.push_back(device.name);
-        }
-        if (!measured &&
-            std::ranges::none_of(known, [&](const auto& name) { return matches(benchmark, name); }))
-            return nothing(say<text::limits::no_benchmark>(plain(benchmark)), benchmark, known);
-        if (const std::string sheet{sheet_of(limit)};
-            !sheet.empty() && std::ranges::find(known, sheet) == known.end())
-            return nothing(say<text::limits::no_benchmark>(plain(sheet)), sheet, known);
-        if (!machine && misspelt_type(limit)) return;
-        const auto device = pattern_of(limit.machine, "device");
-        const bool chip =
-            options_.hardware != nullptr && !chips_of(limit, *options_.hardware).empty();
-        if (options_.runs != nullptr && !machine && !chip)
-            return nothing(say<text::limits::no_machine>(), device, devices);
-        if (options_.hardware == nullptr || device.empty() || chip || machine) return;
-        std::vector<std::string> names;
-        for (const auto& entry : options_.hardware->entries)
-            names.insert(names.end(), entry.names.begin(), entry.names.end());
-        nothing(say<text::limits::no_chip>(plain(device)), device, names);
+    /// One line for all of them: a file may be for a whole park of machines.
+    void other_machines(const NamedLimits& file) {
+        if (options_.runs == nullptr) return;
+        std::vector<std::string> others;
+        for (const auto& limit : file.limits.limits)
+            if (!is_for_any(limit, *options_.runs)) others.push_back(plain(limit.id));
+        if (others.empty()) return;
+        constexpr std::size_t named = 3;
+        add("matches_nothing",
+            say_count<text::limits::other_machines>(others.size(), list_of(others, named)), {},
+            Severity::note);
     }
 
     const std::vector<NamedLimits>& files_;

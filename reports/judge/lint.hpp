@@ -8,7 +8,10 @@
 // (so does a device that does next to nothing), neighbours_differ (limits of one chip, a factor of 3 apart), gates_differ
 // (two limits for the same thing), stacked (a tolerance of a tolerance), odd_share (another share of the measured value
 // than in the rest of the file), precision_differs (its name says bf16, its cases are fp16), other_chip (measured on a
-// chip that it is not for), matches_nothing, expired, waiver_expired.
+// chip that it is not for), matches_nothing (no such benchmark, chip, machine of these runs, case of them), expired,
+// unknown_parameter and unknown_value (of the benchmark), unit_differs (from that of the primary metric),
+// unit_converted (a note: "GB/s" was read as B/s), unknown_limit (of a waiver or a share), waiver_expired, waiver_long
+// (over a year from now), waiver_everywhere (it names no machine).
 
 #pragma once
 
@@ -68,6 +71,12 @@ struct NamedLimits {
 /// In the order of files and limits.
 std::vector<document::LintRow> lint(const std::vector<NamedLimits>& files,
                                     const LintOptions& options = {});
+
+/// Benchmarks, parameters, values and machines that it names and nobody knows; cases that these runs do not have. Without
+/// file and limit.
+std::vector<document::LintRow> unknown_names(const Limit& limit, const LintOptions& options);
+/// Is it for a machine of these runs?
+bool is_for_any(const Limit& limit, const store::Collection& runs);
 
 /// A file that cannot be read as limits, and why: as precisely as can be.
 std::vector<document::LintRow> lint_unreadable(const std::string& file, std::string_view text,

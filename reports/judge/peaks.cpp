@@ -153,16 +153,40 @@ std::optional<Peak> peak_of(const Limit& limit, const HardwareEntry& chip) {
     return {};
 }
 
-/// Of everything that the data sheets have and that the limit's place may be.
-std::optional<Peak> fastest(const Limit& limit, const reference::Hardware& hardware) {
-    const auto place = pattern_of(limit.cases, "place");
+/// Where its cases may run, by place and library, otherwise by the chips that it names: a host has no peak of a device.
+struct Sides {
+    bool host = true;
+    bool device = true;
+};
+Sides sides_of(const Limit& limit) {
+    constexpr std::string_view of_host = "host|openblas|onednn|fftw|mpi|ucx|ofi";
+    Sides sides;
+    for (const auto* key : {"place", "library"}) {
+        const auto pattern = pattern_of(limit.cases, key);
+        if (pattern.empty()) continue;
+        Sides own{.host = false, .device = false};
+        for (const auto& one : alternatives(pattern)) {
+            const bool is_host = matches(of_host, one);
+            own.host = own.host || is_host || one.find_first_of("*?[") != std::string::npos;
+            own.device = own.device || !is_host;
+        }
+        sides = {.host = sides.host && own.host, .device = sides.device && own.device};
+    }
+    const bool names_device = limit.machine.contains("device");
+    if (sides.host && sides.device && names_device != limit.machine.contains("cpu"))
+        (names_device ? sides.host : sides.device) = false;
+    return sides;
+}
+
+/// Of everything that the data sheets have and that the limit's cases may run on.
+std::optional<Peak> fastest(const Limit& limit, Sides sides, const reference::Hardware& hardware) {
     std::optional<Peak> best;
     const auto take = [&](std::optional<Peak> peak) {
         if (peak && (!best || peak->most > best->most)) best = std::move(peak);
     };
-    if (place != "host")
+    if (sides.device)
         for (const auto& chip : hardware.entries) take(peak_of(limit, chip));
-    if (place.empty() || place == "host")
+    if (sides.host)
         for (const auto& entry : hardware.processors) take(processor(limit, entry));
     if (limit.unit == "B/s" && limit.cases.find("benchmark")->second.starts_with("network."))
         for (const auto& card : hardware.network_cards)
@@ -209,17 +233,24 @@ std::vector<Peak> peaks_of(const Limit& limit, const reference::Hardware& hardwa
         return network(limit, *machines, hardware);
     std::vector<Peak> peaks;
     if (!pattern_of(limit.machine, "mode").empty()) return peaks; // a part of a device
-    for (const auto* chip : chips_of(limit, hardware))
-        if (auto peak = peak_of(limit, *chip)) peaks.push_back(std::move(*peak));
-    if (const auto cpu = pattern_of(limit.machine, "cpu"); !cpu.empty())
+    const auto sides = sides_of(limit);
+    const auto cpu = sides.host ? pattern_of(limit.machine, "cpu") : std::string{};
+    const bool names_device = sides.device && limit.machine.contains("device");
+    if (sides.device)
+        for (const auto* chip : chips_of(limit, hardware))
+            if (auto peak = peak_of(limit, *chip)) peaks.push_back(std::move(*peak));
+    if (!cpu.empty())
         for (const auto& entry : hardware.processors)
             if (std::ranges::any_of(entry.names, [&](const auto& name) {
                     return matches(cpu, name) || matches(name, cpu);
                 }))
                 if (auto peak = processor(limit, entry)) peaks.push_back(std::move(*peak));
-    const bool names_chip = limit.machine.contains("device") || limit.machine.contains("cpu");
-    if (peaks.empty() && !names_chip)
-        if (auto peak = fastest(limit, hardware)) peaks.push_back(std::move(*peak));
+    if (names_device && !cpu.empty() && !peaks.empty()) { // either may be meant
+        peaks = {*std::ranges::max_element(peaks, {}, &Peak::most)};
+        peaks.front().usual.reset();
+    }
+    if (peaks.empty() && !names_device && cpu.empty())
+        if (auto peak = fastest(limit, sides, hardware)) peaks.push_back(std::move(*peak));
     return peaks;
 }
 

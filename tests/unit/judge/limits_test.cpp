@@ -43,6 +43,39 @@ TEST(Limits, AreRead) {
     EXPECT_EQ(to_json(again), to_json(fine));
 }
 
+TEST(Limits, MayBeWrittenWithAPrefix) {
+    const std::tuple<const char*, const char*, double, const char*> written[] = {
+        {"GFLOP/s", "flop_rate", 1e9, "FLOP/s"},
+        {"TFLOPS", "", 1e12, "FLOP/s"},
+        {"TOPS", "", 1e12, "OP/s"},
+        {"GB/s", "bandwidth", 1e9, "B/s"},
+        {"MiB/s", "", 1048576, "B/s"},
+        {"Gb/s", "bandwidth", 1.25e8, "B/s"},
+        {"ms", "", 1e-3, "s"},
+        {"us", "time", 1e-6, "s"},
+        {"\u00B5s", "latency", 1e-6, "s"},
+        {"MHz", "", 1e6, "Hz"},
+        {"k/s", "iops", 1e3, "1/s"},
+        {"%", "late_to_early", 0.01, "1"},
+        {"ns/day", "", 1, "ns/day"},
+        {"s", "", 1, "s"},
+        {"frames/s", "item_rate", 1, "frames/s"},
+    };
+    for (const auto& [unit, metric, factor, si] : written) {
+        const auto file = must(parse_limits(
+            file_of(fmt::format(R"("at_least": 2, "warn_at_least": 3, "unit": "{}"{})", unit,
+                                *metric == '\0' ? "" : fmt::format(R"(, "metric": "{}")", metric))),
+            "f.json"));
+        const auto& limit = file.limits[0];
+        EXPECT_EQ(limit.unit, si) << unit;
+        EXPECT_DOUBLE_EQ(*limit.at_least, 2 * factor) << unit;
+        EXPECT_DOUBLE_EQ(*limit.warn_at_least, 3 * factor) << unit;
+        EXPECT_EQ(limit.written, factor == 1 ? "" : fmt::format("2 {}", unit));
+        EXPECT_EQ(must(parse_limits(to_json(file).dump(), "again")).limits[0].at_least,
+                  limit.at_least);
+    }
+}
+
 TEST(Limits, ThatCannotBeAreRefused) {
     const std::pair<const char*, const char*> wrong[] = {
         {R"("at_least": 1e12)", "unit"},
@@ -53,7 +86,9 @@ TEST(Limits, ThatCannotBeAreRefused) {
         {R"("at_least": 0.9, "share_of": "datasheet:peak.fma")", "per_unit"},
         {R"("at_least": 0.9, "share_of": "datasheet", "per_unit": 2)", "per_unit"},
         {R"("at_least": 0.9, "share_of": "datasheet:", "per_unit": 2)", "share_of"},
-        {R"("at_least": 1, "unit": "GFLOP/s", "metric": "flop_rate")", "unit"},
+        {R"("at_least": 1, "unit": "GB/s", "metric": "flop_rate")", "unit"},
+        {R"("at_least": 1, "unit": "Gflap/s", "metric": "flop_rate")", "unit"},
+        {R"("at_least": 1, "unit": "GFLOPs/W")", "unit"},
         {R"("at_least": 1, "unit": "FLOP/s", "metric": "flops")", "metric"},
         {R"("at_least": 1, "unit": "FLOP/s", "expires": "31.12.2026")", "expires"},
         {R"("at_least": -1, "unit": "FLOP/s")", "at_least"},
