@@ -35,6 +35,27 @@ std::vector<ReplicaValue> counted(const Observation& seen) {
     return kept;
 }
 
+record::Knowledge knowledge_of(const Observation& seen) {
+    using record::Knowledge;
+    if (!seen.value || seen.knowledge != Knowledge::none) return seen.knowledge;
+    return seen.status == record::Status::disturbed  ? Knowledge::at_least
+           : seen.status == record::Status::unstable ? Knowledge::rough
+                                                     : Knowledge::known;
+}
+
+std::optional<Delivered> delivered_of(const Observation& seen) {
+    if (seen.replicas.empty()) return {};
+    double logs = 0;
+    for (const auto& replica : seen.replicas) logs += std::log(replica.value);
+    const auto all = static_cast<double>(seen.replicas.size());
+    return Delivered{.value = std::exp(logs / all),
+                     .share = static_cast<double>(counted(seen).size()) / all};
+}
+
+bool is_guest(const record::Machine& machine) {
+    return !machine.virtualization.empty() && machine.virtualization != "none";
+}
+
 bool is_partial(const Observation& seen) {
     return !seen.replicas.empty() && std::cmp_less(seen.replicas.size(), seen.planned);
 }

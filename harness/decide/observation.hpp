@@ -95,6 +95,16 @@ struct Observation {
 bool is_good(const Observation& seen);
 /// The replicas that its value is made of.
 std::vector<ReplicaValue> counted(const Observation& seen);
+/// As recorded; of a value whose file does not say it by its status.
+record::Knowledge knowledge_of(const Observation& seen);
+/// What one gets, beside the value, which is what the machine can do: over all verified replicas, whatever slowed them.
+struct Delivered {
+    double value = 0; ///< geometric mean
+    double share = 1; ///< of the replicas that the value is made of
+};
+std::optional<Delivered> delivered_of(const Observation& seen);
+/// Does it share its processors with others? Not where nothing is recorded.
+bool is_guest(const record::Machine& machine);
 /// Its run ended before all planned replicas of the case were measured.
 bool is_partial(const Observation& seen);
 

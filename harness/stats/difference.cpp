@@ -263,6 +263,13 @@ Prior fit_prior(std::span<const VarianceEstimate> series) {
     return prior;
 }
 
+VarianceEstimate sum_of(const VarianceEstimate& a, const VarianceEstimate& b) {
+    const double sum = a.variance + b.variance;
+    const double doubt = a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees;
+    return {.variance = sum,
+            .degrees = doubt > 0 ? sum * sum / doubt : std::max(a.degrees, b.degrees)};
+}
+
 VarianceEstimate moderate(const VarianceEstimate& own, const Prior& prior) {
     const bool has_own = counts(own);
     const bool has_prior = prior.degrees > 0;

@@ -43,6 +43,9 @@ Prior fit_prior(std::span<const VarianceEstimate> series);
 /// (d0 s0^2 + d s^2) / (d0 + d) with d0 + d degrees of freedom.
 VarianceEstimate moderate(const VarianceEstimate& own, const Prior& prior);
 
+/// The variance of a sum (Satterthwaite 1946).
+VarianceEstimate sum_of(const VarianceEstimate& a, const VarianceEstimate& b);
+
 /// Logarithm of B over A.
 struct Difference {
     double log_ratio;

@@ -324,7 +324,9 @@ private:
     std::size_t shared(std::size_t side) const {
         return static_cast<std::size_t>(
             std::ranges::count_if(out_.rows, [&](const ArrangedRow& row) {
-                return side < row.sides.size() && !row.sides[side].empty();
+                return side < row.sides.size() && !row.sides[side].empty() &&
+                       std::ranges::count_if(
+                           row.sides, [](const auto& list) { return !list.empty(); }) > 1;
             }));
     }
 
@@ -334,12 +336,14 @@ private:
         drop_lonely_rows(names);
         auto order = order_of(names, options_.column == std::vector<std::string>{"label"} ||
                                          options_.column == std::vector<std::string>{"setting"});
-        if (std::ranges::all_of(keys_.column, &store::Key::of_series)) {
-            std::erase_if(order, [&](std::size_t side) { return shared(side) == 0; });
-            // Held against the one that says most, where nobody has said against which.
+        const bool of_series = std::ranges::all_of(keys_.column, &store::Key::of_series);
+        if (of_series) std::erase_if(order, [&](std::size_t side) { return shared(side) == 0; });
+        // Compared with the one that says most, where nobody has said with which: of runs the first, unless it has no row of
+        // another side.
+        if (!order.empty() && (of_series || shared(order.front()) == 0)) {
             const auto most =
                 std::ranges::max_element(order, {}, [&](std::size_t side) { return shared(side); });
-            if (most != order.end()) std::rotate(order.begin(), most, most + 1);
+            std::rotate(order.begin(), most, most + 1);
         }
         if (!options_.baseline.empty()) {
             const auto found = std::ranges::find_if(
@@ -471,7 +475,17 @@ std::string words_of(const store::Collection& collection, const Arrangement& arr
     return plain(text);
 }
 
-Result<Arrangement> arrange(const store::Collection& collection, const CompareOptions& options) {
+Result<Arrangement> arrange(const store::Collection& collection, const CompareOptions& asked) {
+    auto options = asked;
+    const auto several = [&](auto store::RunInfo::* text) {
+        return std::ranges::any_of(collection.runs, [&](const store::RunInfo& run) {
+            return run.*text != collection.runs.front().*text;
+        });
+    };
+    // One folder of several campaigns: these are what one wants to compare.
+    if (options.column == std::vector<std::string>{"label"} && !several(&store::RunInfo::label) &&
+        several(&store::RunInfo::campaign))
+        options.column = {"campaign"};
     ASSAY_TRY(const auto keys, keys_of(collection, options));
     return Arranger{collection, options, keys}.arrange();
 }

@@ -58,9 +58,12 @@ void add_contrast(document::Row& row, const Contrast& contrast, Shown value) {
     auto cell = ratio_cell(contrast, contrast_in_short(contrast));
     cell.detail = value.text;
     cell.notes = std::exchange(value.notes, {});
-    if (auto& notes = row.cells.front().notes; !contrast.about.empty())
-        if (auto why = contrast_in_words(contrast); std::ranges::find(notes, why) == notes.end())
-            notes.push_back(std::move(why));
+    // What has no verdict at all is counted at the end, by its cause.
+    const bool one_sided =
+        contrast.kind == RatioKind::at_least || contrast.kind == RatioKind::at_most;
+    if (auto& notes = row.cells.front().notes;
+        one_sided && std::ranges::find(notes, contrast.about) == notes.end())
+        notes.push_back(contrast.about);
     row.cells.push_back(std::move(cell));
     row.cells.push_back({.text = outcome_in_words(contrast.outcome), .tone = tone_of(contrast)});
     row.cells.push_back(number(contrast.p, unit_p));
@@ -114,9 +117,12 @@ document::Row CaseTables::row(const ComparedRow& row, bool by_question) const {
     for (std::size_t side = 0; side < row.cells.size(); ++side) {
         const auto& cell = row.cells[side];
         if (!cell.library.empty()) out.tags.libraries.push_back(cell.library);
+        auto notes = cell.notes;
+        if (auto delivered = delivered_in_words(cell, row.unit); !delivered.empty())
+            notes.push_back(std::move(delivered));
         const Shown value{.text = cell.value ? value_in_words(cell, row.unit) : std::string{},
                           .detail = interval_in_words(cell),
-                          .notes = in_one_line(cell.notes),
+                          .notes = in_one_line(notes),
                           .number = cell.value,
                           .low = cell.low,
                           .high = cell.high,

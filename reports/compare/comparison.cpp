@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -33,7 +34,7 @@ struct Draft {
     std::size_t row = 0;              ///< of the arrangement: it names this one
     std::vector<std::size_t> rows;    ///< of the arrangement, for each side
     std::vector<std::size_t> merged;  ///< all of the arrangement that it stands for
-    std::vector<std::size_t> useless; ///< figures of each side that are none
+    std::vector<std::size_t> invalid; ///< figures of each side that are none
     MeasuredRow measured;
     std::size_t libraries = 1;
 };
@@ -60,14 +61,11 @@ public:
             others = by_question(others);
         }
         out_.series = drafts.size();
-        count_measured(drafts);
-        fill(drafts, Part::judged, out_.tables, out_.means, out_.tallies);
+        fill(drafts, Part::judged, out_.tables, out_.tallies);
         if (!arrangement_.library_is_column && !arrangement_.across.any())
-            fill(by_question(drafts), Part::questions, out_.questions, out_.question_means,
-                 out_.question_tallies);
-        std::vector<MeanRatio> means;
+            fill(by_question(drafts), Part::questions, out_.questions, out_.question_tallies);
         std::vector<Tally> tallies;
-        fill(others, Part::others, out_.others, means, tallies);
+        fill(others, Part::others, out_.others, tallies);
         if (std::ranges::any_of(out_.questions, [](const ComparedTable& table) {
                 return std::ranges::any_of(
                     table.rows, [](const ComparedRow& row) { return row.libraries > 1; });
@@ -86,13 +84,16 @@ private:
             draft = {.row = i,
                      .rows = std::vector(sides_, i),
                      .merged = {i},
-                     .useless = std::vector<std::size_t>(sides_, 0)};
+                     .invalid = std::vector<std::size_t>(sides_, 0)};
             draft.measured.higher_is_better = collection_.series[row.series].higher_is_better;
             for (std::size_t side = 0; side < sides_; ++side) {
-                draft.measured.sides.push_back(units_.sample(row.sides[side], draft.useless[side]));
-                draft.measured.useless.push_back(useless(collection_, row.sides[side]));
-                draft.measured.core_latency.push_back(core_latency(collection_, row.sides[side]));
-                draft.measured.times.push_back(units_.times(row.sides[side], row));
+                const auto used = used_of(collection_, row.sides[side]);
+                draft.measured.sides.push_back(units_.sample(used, draft.invalid[side]));
+                draft.measured.quality.push_back(quality_of(collection_, used));
+                draft.measured.core_latency.push_back(core_latency(collection_, used));
+                draft.measured.times.push_back(units_.times(used, row));
+                draft.measured.all_pairs.push_back(
+                    units_.of_all_pairs(row.sides.front(), row.sides[side]));
             }
         });
         return drafts;
@@ -130,8 +131,10 @@ private:
                 auto& chosen = best.measured.sides[side];
                 if (!fresh && !chosen.empty() && !is_better(draft, sample, chosen)) continue;
                 chosen = sample;
-                best.measured.useless[side] = draft.measured.useless[side];
+                best.measured.quality[side] = draft.measured.quality[side];
                 best.measured.times[side] = draft.measured.times[side];
+                best.measured.core_latency[side] = draft.measured.core_latency[side];
+                if (!fresh) best.measured.all_pairs.clear(); // of several libraries
                 best.rows[side] = draft.row;
             }
         }
@@ -146,31 +149,29 @@ private:
 
     enum class Part : std::uint8_t { judged, questions, others };
     void fill(const std::vector<Draft>& drafts, Part part, std::vector<ComparedTable>& tables,
-              std::vector<MeanRatio>& means, std::vector<Tally>& tallies) {
+              std::vector<Tally>& tallies) {
         std::vector<MeasuredRow> measured;
         for (const auto& draft : drafts) measured.push_back(draft.measured);
         const auto how = how_to_test(sides_that(&Units::paired), sides_that(&Units::interleaved));
         const Tests tests{measured, how};
-        if (part == Part::judged) out_.tests = tests.count();
-        if (part == Part::judged) note_times(tests, measured, how);
-        std::vector<WeightedRow> common;
-        std::map<std::uint32_t, double> of_family;
+        if (part == Part::judged) {
+            out_.tests = tests.count();
+            find_apart(tests, drafts.size());
+            note_times(tests, measured, how);
+        }
+        std::vector<WeightedRow> common; // every row of the families' table counts alike
         tallies.assign(sides_, {});
         for (const auto& [title, rows] : group(drafts)) {
             auto table = table_of(drafts, tests, rows, title, part);
             for (std::size_t side = 0; side < sides_; ++side)
                 add(tallies[side], table.tallies[side]);
-            for (const auto row : rows) {
-                if (!is_common(drafts[row], tests, row)) continue;
-                common.push_back({.row = row});
-                ++of_family[title.table];
-            }
+            const auto count = static_cast<double>(table.means.front().count);
+            for (const auto row : rows)
+                if (is_common(drafts[row], tests, row))
+                    common.push_back({.row = row, .weight = 1 / count});
             tables.push_back(std::move(table));
         }
-        means = means_of(tests, common);
         if (part != Part::judged) return;
-        for (auto& [row, weight] : common)
-            weight = 1 / of_family[arrangement_.rows[drafts[row].row].table];
         out_.overall = means_of(tests, common);
         rank(measured, common);
     }
@@ -180,18 +181,20 @@ private:
                 .minimum_effect = options_.minimum_effect,
                 .paired = std::move(paired),
                 .interleaved = std::move(interleaved),
-                .unit = units_.unit()};
+                .unit = units_.unit(),
+                .one_machine = units_.one_machine()};
     }
 
     /// Sides by their overall ratio, each tested against the one behind it.
     void rank(const std::vector<MeasuredRow>& rows, const std::vector<WeightedRow>& common) {
         if (common.empty()) return;
-        for (std::size_t side = 0; side < sides_; ++side) out_.ranking.push_back({.side = side});
+        for (std::size_t side = 0; side < sides_; ++side)
+            if (!apart_[side]) out_.ranking.push_back({.side = side});
         std::ranges::stable_sort(out_.ranking, std::ranges::greater{}, [&](const Ranked& entry) {
             return out_.overall[entry.side].ratio.value_or(0);
         });
         std::size_t first = 0; // of those with the same rank
-        for (std::size_t i = 1; i < sides_; ++i) {
+        for (std::size_t i = 1; i < out_.ranking.size(); ++i) {
             auto& entry = out_.ranking[i];
             const auto over = [&](std::size_t ahead) {
                 return against(rows, common, out_.ranking[ahead].side, entry.side);
@@ -205,14 +208,8 @@ private:
                       std::size_t side, std::size_t other) const {
         if (other == 0) return out_.overall[side];
         if (side == 0) return mirrored(out_.overall[other]);
-        const auto both = [&](const auto& list) { return std::vector{list[other], list[side]}; };
         std::vector<MeasuredRow> two;
-        for (const auto& row : rows)
-            two.push_back({.higher_is_better = row.higher_is_better,
-                           .sides = both(row.sides),
-                           .useless = both(row.useless),
-                           .core_latency = both(row.core_latency),
-                           .times = both(row.times)});
+        for (const auto& row : rows) two.push_back(of_two(row, other, side));
         const auto with_first = [&](bool (Units::*are)(std::size_t) const) {
             return std::vector{false, (units_.*are)(side) && (units_.*are)(other)};
         };
@@ -305,16 +302,23 @@ private:
         const auto& observations = source.sides[side];
         Cell cell{.count = sample.size()};
         if (!sample.empty()) {
-            // One case of one run is shown as its own report shows it.
-            const auto& first = collection_.observations[observations.front()];
-            cell.value = observations.size() == 1 ? *first.value : average(sample);
-            const auto interval = interval_of(observations, tests, sample);
-            if (interval)
-                std::tie(cell.low, cell.high) = std::pair{interval->first, interval->second};
+            const auto used = used_of(collection_, observations);
+            cell.knowledge = draft.measured.quality[side].knowledge;
+            if (const auto delivered = delivered_of(collection_, observations)) {
+                cell.delivered = delivered->value;
+                cell.fast_share = delivered->share;
+            }
+            // One case of one run is shown as its own report shows it, with its interval.
+            const auto& first = collection_.observations[used.front()];
+            cell.value = used.size() == 1 ? *first.value : average(sample);
+            if (used.size() == 1 && first.low && first.high)
+                std::tie(cell.low, cell.high) = std::pair{*first.low, *first.high};
+            else if (const auto interval = tests.interval(sample); interval && used.size() > 1)
+                std::tie(cell.low, cell.high) = *interval;
             const std::size_t step = (sample.size() + values_kept - 1) / values_kept;
             for (std::size_t i = 0; i < sample.size(); i += step)
                 cell.values.push_back(sample[i].value);
-            cell.share_of_ceiling = share_of_ceiling(collection_, source, observations);
+            cell.share_of_ceiling = share_of_ceiling(collection_, source, used);
             if (by_question) cell.library = plain(collection_.series[source.series].library);
         }
         cell.notes = notes_of_cell(collection_, source.conditions, observations);
@@ -341,34 +345,39 @@ private:
             return join(parts);
         }
         for (const auto one : {std::size_t{0}, side}) {
-            if (draft.measured.useless[one] == NoVerdict::none) continue;
+            const auto& quality = draft.measured.quality[one];
+            if (reason == NoVerdict::two_levels ? quality.levels == 0
+                                                : quality.knowledge == record::Knowledge::known)
+                continue;
             std::string cause;
             for (const auto index : arrangement_.rows[draft.rows[one]].sides[one])
                 if (const auto& by = collection_.observations[index].cause; by && cause.empty())
                     cause = cause_in_words(*by);
+            if (cause.empty() && quality.knowledge == record::Knowledge::rough)
+                cause = say<text::compare::too_noisy>();
             const auto& label = out_.sides[one].label;
             parts.push_back(cause.empty() ? label : say<text::words::labelled>(label, cause));
         }
         return join(parts);
     }
-    /// One case of one run has the interval that its own report shows.
-    std::optional<std::pair<double, double>>
-    interval_of(const std::vector<std::uint32_t>& observations, const Tests& tests,
-                const Sample& sample) const {
-        if (observations.size() == 1) {
-            const auto& only = collection_.observations[observations.front()];
-            if (only.low && only.high) return std::pair{*only.low, *only.high};
-            return {};
-        }
-        return tests.interval(sample);
-    }
-
+    /// A row that every side has, but for those that share none with the first.
     bool is_common(const Draft& draft, const Tests& tests, std::size_t row) const {
-        if (std::ranges::any_of(draft.measured.sides, &Sample::empty)) return false;
-        if (std::ranges::any_of(draft.measured.sides, has_zero)) return false;
-        for (std::size_t side = 1; side < sides_; ++side)
-            if (is_useless(tests.of(row, side).contrast.no_verdict)) return false;
+        if (draft.measured.sides.front().empty()) return false;
+        for (std::size_t side = 0; side < sides_; ++side) {
+            if (apart_[side]) continue;
+            const auto& sample = draft.measured.sides[side];
+            if (sample.empty() || has_zero(sample)) return false;
+            if (side > 0 && !is_counted(tests.of(row, side).contrast)) return false;
+        }
         return true;
+    }
+    /// Sides without a row that may be counted: a host among devices.
+    void find_apart(const Tests& tests, std::size_t rows) {
+        apart_.assign(sides_, true);
+        apart_.front() = false;
+        for (std::size_t row = 0; row < rows; ++row)
+            for (std::size_t side = 1; side < sides_; ++side)
+                if (is_counted(tests.of(row, side).contrast)) apart_[side] = false;
     }
     std::vector<MeanRatio> means_of(const Tests& tests,
                                     const std::vector<WeightedRow>& common) const {
@@ -405,46 +414,22 @@ private:
             out_.notes.push_back(say<text::compare::note_no_times>());
     }
 
+    /// In the order of ContrastOutcome.
+    static constexpr std::array counters{&Tally::better, &Tally::worse, &Tally::same,
+                                         &Tally::cannot_tell, &Tally::missing};
     static void add(Tally& sum, const Tally& more) {
-        sum.better += more.better;
-        sum.worse += more.worse;
-        sum.same += more.same;
-        sum.cannot_tell += more.cannot_tell;
-        sum.missing += more.missing;
+        for (const auto counter : counters) sum.*counter += more.*counter;
     }
     static void count(std::vector<Tally>& tallies, const ComparedRow& row) {
         for (std::size_t side = 0; side < tallies.size(); ++side) {
-            auto& tally = tallies[side];
             const auto& cell = row.cells[side];
-            if (!cell.contrast) {
-                if (!cell.value) ++tally.missing;
-                continue;
-            }
-            switch (cell.contrast->outcome) {
-            case ContrastOutcome::better:
-                ++tally.better;
-                break;
-            case ContrastOutcome::worse:
-                ++tally.worse;
-                break;
-            case ContrastOutcome::same:
-                ++tally.same;
-                break;
-            case ContrastOutcome::cannot_tell:
-                ++tally.cannot_tell;
-                break;
-            case ContrastOutcome::missing:
-                ++tally.missing;
-                break;
-            }
+            if (cell.contrast)
+                ++(tallies[side].*counters.at(static_cast<std::size_t>(cell.contrast->outcome)));
+            else if (!cell.value)
+                ++tallies[side].missing;
         }
     }
 
-    void count_measured(const std::vector<Draft>& drafts) {
-        for (const auto& draft : drafts)
-            for (std::size_t side = 0; side < sides_; ++side)
-                if (!draft.measured.sides[side].empty()) ++out_.sides[side].measured;
-    }
     void add_not_compared(const std::vector<Draft>& drafts) {
         std::vector<std::vector<bool>> measured; // of each row of the arrangement that is judged
         for (const auto& draft : drafts) {
@@ -454,12 +439,14 @@ private:
                 measured.resize(std::max(measured.size(), row + 1));
                 measured[row] = has;
             }
-            for (std::size_t side = 0; side < sides_; ++side)
-                if (draft.useless[side] > 0)
+            for (std::size_t side = 0; side < sides_; ++side) {
+                out_.sides[side].measured += has[side] ? 1 : 0;
+                if (draft.invalid[side] > 0)
                     out_.not_compared.push_back({.what = identity_of(collection_, arrangement_,
                                                                      arrangement_.rows[draft.row]),
                                                  .reason = say<text::compare::no_figure>(),
                                                  .where = {out_.sides[side].label}});
+            }
         }
         for (auto& entry : find_unlike(collection_, arrangement_, measured))
             out_.not_compared.push_back(std::move(entry));
@@ -467,7 +454,8 @@ private:
         for (const auto& problem : collection_.problems)
             out_.not_compared.push_back({.what = plain(problem.where),
                                          .reason = translated(plain(problem.reason)),
-                                         .where = {}});
+                                         .cause = say<text::compare::not_read>(),
+                                         .code = NotComparedCode::file});
     }
 
     const store::Collection& collection_;
@@ -475,10 +463,19 @@ private:
     Arrangement arrangement_;
     Units units_;
     std::size_t sides_;
+    std::vector<bool> apart_; ///< for each side
     Comparison out_;
 };
 
 } // namespace
+
+bool has_common(const Comparison& comparison) {
+    const auto compared = [](const Tally& tally) {
+        return tally.better + tally.worse + tally.same + tally.cannot_tell > 0;
+    };
+    return std::ranges::any_of(comparison.tallies, compared) ||
+           std::ranges::any_of(comparison.question_tallies, compared);
+}
 
 Result<Comparison> compare(const store::Collection& collection, const CompareOptions& options) {
     if (!(options.alpha > 0 && options.alpha < 1))
@@ -488,7 +485,16 @@ Result<Comparison> compare(const store::Collection& collection, const CompareOpt
         return fail(fmt::format("the minimum effect {} is out of range; 0.01 is 1%, below 1",
                                 options.minimum_effect));
     ASSAY_TRY(auto arrangement, arrange(collection, options));
-    return Builder{collection, std::move(arrangement), options}.build();
+    const bool apart = are_places_apart(collection, arrangement);
+    auto comparison = Builder{collection, std::move(arrangement), options}.build();
+    if (has_common(comparison) || !apart || !options.across.empty()) return comparison;
+    // A host and a device have no case in common, but questions.
+    auto wider = options;
+    wider.across = {"device", "backend"};
+    auto other = compare(collection, wider);
+    if (!other || !has_common(*other)) return comparison;
+    other->notes.insert(other->notes.begin(), say<text::compare::note_across>());
+    return other;
 }
 
 } // namespace assay::compare

@@ -25,16 +25,15 @@ ASSAY_ENUM(ContrastOutcome, better, worse,
 /// Why there is no verdict, where it is not the noise of the values alone.
 ASSAY_ENUM(
     NoVerdict, none,
-    disturbed,  // all of a side: no ratio either
-    two_levels, // replicas of a side are at two levels: no ratio either
-    cpus_moved, // a hypervisor had put the CPUs of the sides at different distances: no ratio either
+    disturbed,  // one side or both were under load or rough: see RatioKind
+    two_levels, // the difference lies within the levels between which replicas of a side alternate
+    cpus_moved, // a hypervisor had put the CPUs of the sides at different distances
     between_times, // smaller than what runs at different times may differ by
     zero)          // there is no ratio to nothing: at most an order
-/// Is there not even a ratio?
-inline bool is_useless(NoVerdict reason) {
-    return reason == NoVerdict::disturbed || reason == NoVerdict::two_levels ||
-           reason == NoVerdict::cpus_moved;
-}
+/// What the ratio is. A value measured under load (record::Knowledge::at_least, rough) shows what its side can do at least, so
+/// that beside a known value it bounds the ratio on one side.
+ASSAY_ENUM(RatioKind, exact, at_least, at_most,
+           about) // both sides were under load or rough: no interval either
 
 /// The standard deviation of the logarithm between runs at different times.
 struct BetweenRuns {
@@ -46,6 +45,7 @@ struct BetweenRuns {
 /// One side against the first.
 struct Contrast {
     ContrastOutcome outcome = ContrastOutcome::missing;
+    RatioKind kind = RatioKind::exact; ///< at_least has no `high`, at_most no `low`
     /// Times as good: above 1 is better, also where a low figure is (half the latency is 2).
     std::optional<double> ratio;
     std::optional<double> low; ///< 95% interval
@@ -67,6 +67,10 @@ struct Cell {
     std::vector<double> values; ///< one for each unit, in time order; at most 200
     std::string library;        ///< of the best one, in tables by question
     std::optional<double> share_of_ceiling;
+    /// On rented guests: the mean over all verified replicas, slow ones too, and the share of these on the fast level.
+    std::optional<double> delivered;
+    std::optional<double> fast_share;
+    record::Knowledge knowledge = record::Knowledge::none;
     std::optional<Contrast> contrast; ///< absent on the first side
     std::vector<std::string> notes;   ///< "unstable in 2 of 6 runs"
 };
@@ -94,6 +98,7 @@ struct ComparedRow {
 struct MoreValues {
     std::size_t count = 0; ///< a side; of pairs: pairs
     double shows = 0;
+    bool are_pairs = false; ///< interleaved, which takes one machine
 };
 
 /// Geometric mean of the ratios of rows that every side has, under the test of a row. Of one row it is that row's.
@@ -136,20 +141,24 @@ struct ComparedSide {
     std::optional<double> memory{}; ///< bytes
     std::size_t runs = 0;
     std::size_t machines = 0;
-    std::size_t measured = 0;  ///< series with a figure: coverage is this of all series
-    bool uses_devices = false; ///< to what they do, no share of the cores says anything
+    std::size_t measured = 0;             ///< series with a figure: coverage is this of all series
+    std::vector<std::string> campaigns{}; ///< of its runs; several are pooled
+    bool uses_devices = false;            ///< to what they do, no share of the cores says anything
     std::vector<std::string> files;
 };
 
-/// What could not be compared, and why: unlike parameters, other versions, unreadable files, ...
 enum class NotComparedCode : std::uint8_t {
     other,
-    unlike_parameters, // sides measured it, at sizes or with parameters of their own
+    unlike,     // both sides have something like it
+    file,       // no case: an input that was not used
+    no_verdict, // compared, but under load, at levels, on moved CPUs
 };
+/// What could not be compared, and why: unlike parameters, other versions, unreadable files, ...
 struct NotCompared {
     std::string what;
     std::string reason;
-    std::vector<std::string> where;
+    std::vector<std::string> where{};
+    std::string cause{}; ///< in short, alike for many: "different parameters"; empty: the reason
     NotComparedCode code = NotComparedCode::other;
 };
 
@@ -164,15 +173,13 @@ struct Comparison {
     std::vector<ComparedTable> questions; ///< the best library of each side
     std::vector<ComparedTable>
         others; ///< further metrics, by library: tested by themselves, part of no mean
-    std::vector<MeanRatio>
-        overall;                  ///< over all tables, one for each side: every family counts alike
-    std::vector<MeanRatio> means; ///< the same: every row counts alike
-    std::vector<Ranked> ranking;  ///< the fastest first; empty without rows that all have
+    /// The mean over `tables`, one for each side: every family counts alike.
+    std::vector<MeanRatio> overall;
+    std::vector<Ranked> ranking; ///< the fastest first; empty without rows that all have
     std::vector<Tally> tallies;
-    std::vector<MeanRatio> question_means; ///< the same over `questions`
-    std::vector<Tally> question_tallies;
-    std::size_t series = 0; ///< in the union of all sides
-    std::size_t tests = 0;  ///< that p values are adjusted for
+    std::vector<Tally> question_tallies; ///< of `questions`
+    std::size_t series = 0;              ///< in the union of all sides
+    std::size_t tests = 0;               ///< that p values are adjusted for
     double alpha = 0.01;
     Correction correction = Correction::false_discovery;
     double minimum_effect = 0.01;
@@ -197,6 +204,8 @@ struct CompareOptions {
 };
 /// Fails where the options make no sense or fewer than two sides are left.
 Result<Comparison> compare(const store::Collection& collection, const CompareOptions& options = {});
+/// Is there any series that two sides have?
+bool has_common(const Comparison& comparison);
 
 // --- document ------------------------------------------------------------------------------------
 // A comparison as a document: verdict, ranking, families, every test case.

@@ -16,7 +16,6 @@ namespace assay::compare {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double confidence = 0.95;
 
 std::vector<double> logs_of(const Sample& sample, double direction = 1) {
     std::vector<double> logs;
@@ -29,40 +28,72 @@ double mean_of(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-std::optional<double> known(double value) {
-    if (std::isfinite(value)) return value;
-    return {};
+/// What the values of both sides allow to say, and up to which size a difference may be made by something else.
+struct Doubt {
+    RatioKind kind = RatioKind::exact;
+    NoVerdict reason = NoVerdict::none;
+    double hidden = 0; ///< logarithm
+};
+
+/// Load has slowed devices by a factor of 2 and messages by more than their replicas scatter; what is beyond both many times
+/// over it did not do.
+constexpr double most_load = 10;
+constexpr double most_spreads = 3;
+constexpr double least_of_pairs = 0.5; ///< of a difference, in the middle of all pairs
+
+/// Sides that took turns saw the same machine, load and levels. Their pairs tell what the sides alone hide, unless the values of
+/// both are of different levels: then most pairs, of all that were measured, do not show the difference.
+Doubt doubt_of(const MeasuredRow& row, std::size_t side, const TestOptions& options,
+               double log_ratio) {
+    Doubt doubt;
+    if (side < options.interleaved.size() && options.interleaved[side]) {
+        const double direction = row.higher_is_better ? 1 : -1;
+        if (side < row.all_pairs.size() &&
+            direction * row.all_pairs[side] / log_ratio < least_of_pairs) {
+            doubt.reason = NoVerdict::two_levels;
+            doubt.hidden = std::numeric_limits<double>::infinity();
+        }
+        return doubt;
+    }
+    const auto raise = [&](NoVerdict reason, double hidden) {
+        if (hidden > doubt.hidden) {
+            doubt.reason = reason;
+            doubt.hidden = hidden;
+        }
+    };
+    if (side < row.core_latency.size() &&
+        record::cpus_moved(row.core_latency.front(), row.core_latency[side]))
+        raise(NoVerdict::cpus_moved,
+              2 * std::abs(std::log(row.core_latency[side] / row.core_latency.front())));
+    if (side >= row.quality.size()) return doubt;
+    const auto& a = row.quality.front();
+    const auto& b = row.quality[side];
+    raise(NoVerdict::two_levels, std::max(a.levels, b.levels));
+    const bool known_a = a.knowledge == record::Knowledge::known;
+    const bool known_b = b.knowledge == record::Knowledge::known;
+    if (known_a && known_b) return doubt;
+    raise(NoVerdict::disturbed,
+          std::max(std::log(most_load), most_spreads * std::max(a.spread, b.spread)));
+    doubt.kind = known_a ? RatioKind::at_least : known_b ? RatioKind::at_most : RatioKind::about;
+    return doubt;
 }
 
-/// Why the two sides cannot be compared. Those that took turns saw the same machine at either level, so that their pairs tell
-/// what the levels of a side alone hide.
-NoVerdict useless(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
-    const bool took_turns = side < options.interleaved.size() && options.interleaved[side];
-    if (side < row.useless.size())
-        for (const auto reason : {row.useless[side], row.useless.front()})
-            if (reason != NoVerdict::none && !(took_turns && reason == NoVerdict::two_levels))
-                return reason;
-    if (!took_turns && side < row.core_latency.size() &&
-        record::cpus_moved(row.core_latency.front(), row.core_latency[side]))
-        return NoVerdict::cpus_moved;
-    return NoVerdict::none;
+/// What the independent values of a row are expected to differ by; 0 where nothing is known.
+double expected_variance(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
+    if (side >= row.times.size()) return 0;
+    const auto of = [&](const Times& times) {
+        return options.unit == Unit::replica ? times.replicas : times.deviation;
+    };
+    return std::pow(std::max(of(row.times.front()), of(row.times[side])), 2);
+}
+
+bool is_known(const MeasuredRow& row, std::size_t side) {
+    return side >= row.quality.size() || row.quality[side].knowledge == record::Knowledge::known;
 }
 
 bool knows_times(const MeasuredRow& row, std::size_t side) {
     return side < row.times.size() &&
            (row.times.front().deviation > 0 || row.times[side].deviation > 0);
-}
-
-/// Fewer runs do not show how they differ.
-constexpr std::size_t enough_runs = 3;
-
-/// The variance of a sum (Satterthwaite 1946).
-stats::VarianceEstimate together(const stats::VarianceEstimate& a,
-                                 const stats::VarianceEstimate& b) {
-    const double sum = a.variance + b.variance;
-    const double doubt = a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees;
-    return {.variance = sum,
-            .degrees = doubt > 0 ? sum * sum / doubt : std::max(a.degrees, b.degrees)};
 }
 
 /// What lies between the times of two sides: the variance of its part of their difference.
@@ -72,7 +103,7 @@ stats::VarianceEstimate between(const Times& a, const Times& b) {
                                                    static_cast<double>(side.runs.size()),
                                        .degrees = known.degrees};
     };
-    return together(of(a.deviation > 0 ? a : b, a), of(b.deviation > 0 ? b : a, b));
+    return stats::sum_of(of(a.deviation > 0 ? a : b, a), of(b.deviation > 0 ? b : a, b));
 }
 
 /// What one row says of one side against the first, before all rows are heard.
@@ -97,9 +128,7 @@ Own own_of(const MeasuredRow& row, std::size_t side, const TestOptions& options)
     Own own{.paired = paired};
     const Sample& a = row.sides.front();
     const Sample& b = row.sides[side];
-    if (a.empty() || b.empty() || useless(row, side, options) != NoVerdict::none || has_zero(a) ||
-        has_zero(b))
-        return own;
+    if (a.empty() || b.empty() || has_zero(a) || has_zero(b)) return own;
     const double direction = row.higher_is_better ? 1 : -1;
     if (!paired) {
         own.first = logs_of(a, direction);
@@ -135,43 +164,6 @@ std::vector<UnitValue> deviations(const std::vector<std::uint64_t>& ids,
     return list;
 }
 
-/// Errors of units, each summed over rows.
-class Clusters {
-public:
-    void add(const std::vector<UnitValue>& deviations, double weight) {
-        for (const auto& unit : deviations) sums_[unit.id] += weight * unit.value;
-    }
-    std::size_t size() const { return sums_.size(); }
-    /// Variance of the sum of all, as if drawn anew: sum of squares, n / (n - 1) of it.
-    double variance() const {
-        double squares = 0;
-        for (const auto& [id, sum] : sums_) squares += sum * sum;
-        const auto count = static_cast<double>(sums_.size());
-        return squares * count / (count - 1);
-    }
-
-private:
-    std::map<std::uint64_t, double> sums_;
-};
-
-/// Of two sides (or of pairs, when `first` is empty). One unit alone does not show how units differ;
-/// those of the other side do.
-stats::VarianceEstimate error_of(const Clusters& first, const Clusters& second) {
-    const auto a = static_cast<double>(first.size());
-    const auto b = static_cast<double>(second.size());
-    constexpr stats::VarianceEstimate none{.variance = unknown, .degrees = 0};
-    if (a == 0) return b > 1 ? stats::VarianceEstimate{second.variance(), b - 1} : none;
-    if (a < 2 && b < 2) return none;
-    if (a < 2) return {second.variance() * (1 + b / a), b - 1};
-    if (b < 2) return {first.variance() * (1 + a / b), a - 1};
-    return {first.variance() + second.variance(), a + b - 2};
-}
-
-/// Of those with a reason before the test there is no difference.
-bool is_tested(const Contrast& contrast) {
-    return contrast.outcome != ContrastOutcome::missing && !is_useless(contrast.no_verdict);
-}
-
 ContrastOutcome outcome_of(stats::Verdict verdict) {
     switch (verdict) {
     case stats::Verdict::better:
@@ -199,7 +191,8 @@ std::optional<BetweenRuns> widen(const MeasuredRow& row, std::size_t side,
     tested.times_degrees = times.degrees;
     const double own = difference.standard_error;
     if (std::isfinite(own)) {
-        const auto all = together({.variance = own * own, .degrees = difference.degrees}, times);
+        const auto all =
+            stats::sum_of({.variance = own * own, .degrees = difference.degrees}, times);
         const std::array ratio{difference.log_ratio};
         difference = stats::paired_difference(ratio, all, confidence);
     }
@@ -209,11 +202,10 @@ std::optional<BetweenRuns> widen(const MeasuredRow& row, std::size_t side,
                        .history = std::min(a.history, b.history)};
 }
 
-bool has_zeros(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
+bool has_zeros(const MeasuredRow& row, std::size_t side) {
     const Sample& a = row.sides.front();
     const Sample& b = row.sides[side];
-    return !a.empty() && !b.empty() && useless(row, side, options) == NoVerdict::none &&
-           (has_zero(a) || has_zero(b));
+    return !a.empty() && !b.empty() && (has_zero(a) || has_zero(b));
 }
 
 /// Sides with zeros have no ratio, but an order: where all values of one are above all of the other, the chance of that
@@ -242,6 +234,17 @@ void order(const MeasuredRow& row, std::size_t side, const TestOptions& options,
 
 } // namespace
 
+MeasuredRow of_two(const MeasuredRow& row, std::size_t first, std::size_t second) {
+    const auto both = [&](const auto& list) {
+        return list.empty() ? list : std::decay_t<decltype(list)>{list[first], list[second]};
+    };
+    return {.higher_is_better = row.higher_is_better,
+            .sides = both(row.sides),
+            .quality = both(row.quality),
+            .core_latency = both(row.core_latency),
+            .times = both(row.times)};
+}
+
 bool needs_times(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
     if (side >= row.times.size() ||
         (side < options.interleaved.size() && options.interleaved[side]))
@@ -257,23 +260,14 @@ double average(const Sample& sample) {
     return stats::average(values);
 }
 
-bool has_zero(const Sample& sample) {
-    return std::ranges::any_of(sample, [](const UnitValue& unit) { return unit.value == 0; });
+bool is_counted(const Contrast& contrast) {
+    return contrast.outcome != ContrastOutcome::missing && contrast.kind == RatioKind::exact &&
+           contrast.no_verdict != NoVerdict::two_levels &&
+           contrast.no_verdict != NoVerdict::cpus_moved;
 }
 
-MeanRatio mirrored(MeanRatio mean) {
-    const auto inverse = [](const std::optional<double>& value) {
-        return value ? std::optional{1 / *value} : std::nullopt;
-    };
-    mean.ratio = inverse(mean.ratio);
-    const auto low = inverse(mean.high);
-    mean.high = inverse(mean.low);
-    mean.low = low;
-    if (mean.outcome == ContrastOutcome::better)
-        mean.outcome = ContrastOutcome::worse;
-    else if (mean.outcome == ContrastOutcome::worse)
-        mean.outcome = ContrastOutcome::better;
-    return mean;
+bool has_zero(const Sample& sample) {
+    return std::ranges::any_of(sample, [](const UnitValue& unit) { return unit.value == 0; });
 }
 
 Tests::Tests(const std::vector<MeasuredRow>& rows, TestOptions options)
@@ -284,8 +278,7 @@ Tests::Tests(const std::vector<MeasuredRow>& rows, TestOptions options)
         differences_.emplace_back(row.sides.size());
         for (std::size_t side = 0; side < row.sides.size(); ++side)
             if (const Sample& sample = row.sides[side];
-                sample.size() > 1 && !has_zero(sample) &&
-                (row.useless.empty() || row.useless[side] == NoVerdict::none))
+                sample.size() > 1 && !has_zero(sample) && is_known(row, side))
                 within.push_back(stats::own_variance(logs_of(sample)));
     }
     within_ = stats::fit_prior(within);
@@ -298,22 +291,29 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side) {
     const auto& options = options_;
     std::vector<Own> all;
     std::vector<stats::VarianceEstimate> variances;
-    for (const auto& row : rows) {
-        all.push_back(own_of(row, side, options));
-        if (all.back().variance.degrees > 0) variances.push_back(all.back().variance);
+    // Rows are alike in how far they are from what their kind of work is expected to do, not in how much that is.
+    std::vector<double> expected;
+    for (const auto& row : rows) expected.push_back(expected_variance(row, side, options));
+    const bool is_known = std::ranges::all_of(expected, [](double value) { return value > 0; });
+    if (!is_known) std::ranges::fill(expected, 1);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        all.push_back(own_of(rows[i], side, options));
+        auto variance = all.back().variance;
+        variance.variance /= expected[i];
+        if (variance.degrees > 0 && compare::is_known(rows[i], 0) &&
+            compare::is_known(rows[i], side))
+            variances.push_back(variance);
     }
     // One value a side says nothing of its variance, in any row: other sides may.
-    const auto prior = variances.empty() ? within_ : stats::fit_prior(variances);
+    const bool shows = !variances.empty();
+    const auto common = shows ? stats::fit_prior(variances) : within_;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Own& own = all[i];
         auto& tested = rows_[i][side];
-        if (const auto reason = useless(rows[i], side, options); reason != NoVerdict::none &&
-                                                                 !rows[i].sides.front().empty() &&
-                                                                 !rows[i].sides[side].empty())
-            tested.contrast = {.outcome = ContrastOutcome::cannot_tell, .no_verdict = reason};
-        if (has_zeros(rows[i], side, options))
-            order(rows[i], side, options, tested, differences_[i][side]);
+        if (has_zeros(rows[i], side)) order(rows[i], side, options, tested, differences_[i][side]);
         if (!own.measured) continue;
+        auto prior = common;
+        if (shows) prior.variance *= expected[i];
         auto variance = stats::moderate(own.variance, prior);
         // An hour of a run is that of all its series: they say no more of it than one does.
         if (options.unit == Unit::run && knows_times(rows[i], side) && own.variance.degrees > 0)
@@ -325,7 +325,11 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side) {
         tested.standard_error = difference.standard_error;
         tested.degrees = difference.degrees;
         const auto between_runs = widen(rows[i], side, options, tested, difference);
+        const auto doubt = doubt_of(rows[i], side, options, difference.log_ratio);
+        tested.doubt = doubt.reason;
+        tested.hidden = doubt.hidden;
         tested.contrast = {.outcome = ContrastOutcome::cannot_tell,
+                           .kind = doubt.kind,
                            .ratio = known(std::exp(difference.log_ratio)),
                            .low = known(std::exp(difference.low)),
                            .high = known(std::exp(difference.high)),
@@ -344,6 +348,33 @@ void Tests::judge(Contrast& contrast, const stats::Difference& difference, doubl
         difference, p, {.alpha = options_.alpha, .minimum_effect = options_.minimum_effect}));
 }
 
+/// A one-sided answer, and none where something else may have made the difference.
+void Tests::bound(TestedSide& tested, const stats::Difference& difference) {
+    auto& contrast = tested.contrast;
+    const bool better = contrast.outcome == ContrastOutcome::better;
+    const bool is_called = better || contrast.outcome == ContrastOutcome::worse;
+    const bool is_beyond = (better ? difference.low : -difference.high) > tested.hidden;
+    const bool is_allowed = contrast.kind == (better ? RatioKind::at_least : RatioKind::at_most) &&
+                            tested.doubt == NoVerdict::disturbed;
+    if (is_called && !is_beyond && !is_allowed && tested.doubt != NoVerdict::none) {
+        contrast.outcome = ContrastOutcome::cannot_tell;
+        contrast.no_verdict = tested.doubt;
+    }
+    if (contrast.kind == RatioKind::exact) {
+        if (contrast.detectable && std::isfinite(tested.hidden))
+            contrast.detectable = std::max(*contrast.detectable, std::expm1(tested.hidden));
+        return;
+    }
+    // Beyond all that load does, the other direction is resolved, but not its size.
+    if (is_called && is_beyond && !is_allowed) contrast.kind = RatioKind::about;
+    if (contrast.outcome == ContrastOutcome::same) contrast.outcome = ContrastOutcome::cannot_tell;
+    if (contrast.outcome == ContrastOutcome::cannot_tell)
+        contrast.no_verdict = NoVerdict::disturbed;
+    if (contrast.kind != RatioKind::at_least) contrast.low.reset();
+    if (contrast.kind != RatioKind::at_most) contrast.high.reset();
+    contrast.detectable.reset();
+}
+
 void Tests::judge_order(TestedSide& tested, double p) const {
     tested.contrast.p = known(p);
     if (tested.apart == 0 || !(p <= options_.alpha)) return;
@@ -356,7 +387,7 @@ void Tests::judge() {
     for (std::size_t row = 0; row < rows_.size(); ++row)
         for (std::size_t side = 1; side < rows_[row].size(); ++side) {
             const auto& contrast = rows_[row][side].contrast;
-            if (!is_tested(contrast)) continue;
+            if (contrast.outcome == ContrastOutcome::missing) continue;
             p.push_back(differences_[row][side].p);
             where.emplace_back(row, side);
         }
@@ -376,6 +407,7 @@ void Tests::judge() {
         if (tested.contrast.outcome == ContrastOutcome::cannot_tell &&
             tested.between_times > tested.standard_error)
             tested.contrast.no_verdict = NoVerdict::between_times;
+        bound(tested, differences_[where[i].first][where[i].second]);
     }
 }
 
@@ -385,101 +417,6 @@ std::optional<std::pair<double, double>> Tests::interval(const Sample& sample) c
     const auto mean = stats::paired_difference(logs, variance, confidence);
     if (!std::isfinite(mean.low) || !std::isfinite(mean.high)) return {};
     return std::pair{std::exp(mean.low), std::exp(mean.high)};
-}
-
-// A pair of replicas that take turns has the variance of one replica a side, and no difference between times: those at
-// hand say how many pairs are needed. Of runs and machines, and of pairs, as many more as at hand are too few.
-std::optional<MoreValues> Tests::more(const stats::VarianceEstimate& own,
-                                      const stats::VarianceEstimate& times, std::size_t first,
-                                      std::size_t second, const Contrast& contrast) const {
-    if (contrast.outcome != ContrastOutcome::cannot_tell || !contrast.detectable || second == 0)
-        return {};
-    constexpr std::array targets{0.05, 0.02}; // what people ask for
-    constexpr std::size_t most = 1000;        // nobody measures more
-    const auto target =
-        std::ranges::find_if(targets, [&](double share) { return share < *contrast.detectable; });
-    if (target == targets.end()) return {};
-    const bool anew = first > 0 && options_.unit == Unit::replica;
-    const auto now = anew || first == 0 ? own : together(own, times);
-    const auto count = first == 0
-                           ? static_cast<double>(second)
-                           : 2 / (1 / static_cast<double>(first) + 1 / static_cast<double>(second));
-    for (std::size_t more = 1; more <= most; ++more) {
-        const double all = static_cast<double>(more) + (anew ? 0 : count);
-        const std::array ratio{0.0};
-        const auto then = stats::paired_difference(
-            ratio,
-            {.variance = now.variance * count / all,
-             .degrees = anew ? all - 1 : now.degrees + static_cast<double>(more)},
-            confidence);
-        if (stats::detectable_change(then, level_, options_.minimum_effect) <= *target)
-            return MoreValues{.count = more, .shows = *target};
-    }
-    return {};
-}
-
-// Rows measured by the same processes, in the same runs, on the same machines err together. So the errors of each
-// unit are summed over rows first, and the interval is made of what units differ by (a cluster-robust variance). It is
-// never narrower than it would be were all rows independent, and never wider than if they erred wholly together, which
-// is known better from the moderated variances of the rows where units are few: what all rows show, their mean shows.
-MeanRatio Tests::mean(const std::vector<WeightedRow>& rows, std::size_t side) const {
-    constexpr double many = std::numeric_limits<double>::infinity();
-    MeanRatio mean;
-    double weights = 0;
-    double log_sum = 0;
-    stats::VarianceEstimate own{.variance = 0, .degrees = many};
-    double errors = 0;
-    stats::VarianceEstimate times{.variance = 0,
-                                  .degrees = many}; // a run's hour is that of all its rows
-    Clusters first;
-    Clusters second;
-    const TestedSide* only = nullptr;
-    for (const auto& [row, weight] : rows) {
-        const auto& tested = rows_[row][side];
-        if (!is_tested(tested.contrast)) continue;
-        only = mean.count++ == 0 ? &tested : nullptr;
-        weights += weight;
-        log_sum += weight * tested.log_ratio;
-        own.variance += std::pow(weight * tested.standard_error, 2);
-        own.degrees = std::min(own.degrees, tested.degrees);
-        errors += weight * tested.standard_error;
-        times.variance += weight * tested.between_times;
-        if (tested.between_times > 0) times.degrees = std::min(times.degrees, tested.times_degrees);
-        first.add(tested.first, weight);
-        second.add(tested.second, weight);
-    }
-    if (mean.count == 0) return mean;
-    // As wide as the difference must be to be called.
-    const auto width = [&](const stats::VarianceEstimate& error) {
-        const std::array middle{0.0};
-        return stats::paired_difference(middle, error, 1 - level_).high;
-    };
-    if (only == nullptr) {
-        const stats::VarianceEstimate wholly{.variance = errors * errors, .degrees = own.degrees};
-        const auto error = error_of(first, second);
-        if (!(error.degrees > 0) || width(error) > width(wholly))
-            own = wholly;
-        else if (width(error) > width(own))
-            own = error;
-    }
-    times.variance *= times.variance;
-    for (auto* part : {&own, &times}) part->variance /= weights * weights;
-    if (only != nullptr) {
-        static_cast<Contrast&>(mean) = only->contrast;
-    } else {
-        const std::array ratio{log_sum / weights};
-        const auto difference = stats::paired_difference(
-            ratio, times.variance > 0 ? together(own, times) : own, confidence);
-        mean.ratio = known(std::exp(difference.log_ratio));
-        mean.low = known(std::exp(difference.low));
-        mean.high = known(std::exp(difference.high));
-        mean.paired = first.size() == 0;
-        judge(mean, difference, std::min(difference.p * options_.alpha / level_, 1.0)); // or NaN
-        if (mean.outcome == ContrastOutcome::cannot_tell && times.variance > own.variance)
-            mean.no_verdict = NoVerdict::between_times;
-    }
-    mean.more = more(own, times, first.size(), second.size(), mean);
-    return mean;
 }
 
 } // namespace assay::compare

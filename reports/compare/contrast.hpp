@@ -9,20 +9,31 @@
 #include "compare/units.hpp"
 #include "stats/difference.hpp"
 
+#include <cmath>
 #include <optional>
 #include <vector>
 
 namespace assay::compare {
 
+inline constexpr double confidence = 0.95; ///< of every interval
+
+inline std::optional<double> known(double value) {
+    return std::isfinite(value) ? std::optional{value} : std::nullopt;
+}
+
 /// What was measured of one row, side by side.
 struct MeasuredRow {
     bool higher_is_better = true;
     std::vector<Sample> sides;
-    std::vector<NoVerdict> useless{}; ///< for each side: why it says nothing
+    std::vector<Quality> quality{}; ///< for each side; none: all is known
     std::vector<double>
         core_latency{};         ///< for each side: between virtual CPUs; NaN where it is not known
     std::vector<Times> times{}; ///< for each side
+    std::vector<double> all_pairs{}; ///< for each side: Units::of_all_pairs with the first
 };
+
+/// Of these two sides alone.
+MeasuredRow of_two(const MeasuredRow& row, std::size_t first, std::size_t second);
 
 struct TestOptions {
     double alpha = 0.01;
@@ -31,6 +42,7 @@ struct TestOptions {
     std::vector<bool> paired;        ///< for each side: with the first
     std::vector<bool> interleaved{}; ///< for each side: measured at the same times as the first
     Unit unit = Unit::replica;
+    bool one_machine = true; ///< all sides are of the same one
 };
 
 /// Does this side, or the first, have fewer runs than show how runs at different times differ?
@@ -41,6 +53,8 @@ struct TestedSide {
     Contrast contrast;
     /// Of sides with zeros: above 0 where all of this one is better than all of the first, below where worse.
     int apart = 0;
+    NoVerdict doubt = NoVerdict::none; ///< why differences of up to `hidden` are not called
+    double hidden = 0;                 ///< logarithm
     double log_ratio = 0;
     double standard_error = 0; ///< not finite where it is not known
     double degrees = 0;
@@ -51,6 +65,9 @@ struct TestedSide {
     std::vector<UnitValue> first;
     std::vector<UnitValue> second;
 };
+
+/// Does it take part in means? Only exact ratios do, and none that levels or moved CPUs may have made.
+bool is_counted(const Contrast& contrast);
 
 /// A row of a mean, and how much it counts.
 struct WeightedRow {
@@ -78,6 +95,7 @@ private:
     void test(const std::vector<MeasuredRow>& rows, std::size_t side);
     void judge();
     void judge_order(TestedSide& tested, double p) const;
+    static void bound(TestedSide& tested, const stats::Difference& difference);
     void judge(Contrast& contrast, const stats::Difference& difference, double p) const;
     std::optional<MoreValues> more(const stats::VarianceEstimate& own,
                                    const stats::VarianceEstimate& times, std::size_t first,

@@ -2,19 +2,21 @@
 #include "compare/diff.hpp"
 
 #include "base/text.hpp"
+#include "compare/cells.hpp"
 #include "compare/words.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/diff.hpp"
 #include "document/texts/fact.hpp"
+#include "document/texts/words.hpp"
 #include "document/texts/workbook.hpp"
+#include "document/words.hpp"
 #include "json/json.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
 #include "record/same_machine.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -30,92 +32,52 @@ using json::Value;
 
 enum class Kind : std::uint8_t { fact, nature, amount };
 
-/// What a fact means, by the beginning of its key; the longest counts.
+/// What facts mean, by the beginning of their keys; the longest counts. What matters is told in this order.
 struct Rule {
-    std::string_view key;
     DiffGroup group;
-    bool matters = false;
-    Kind kind = Kind::fact;
+    bool matters;
+    Kind kind;
+    std::string_view keys;
 };
 using enum DiffGroup;
 constexpr std::array rules{
-    Rule{"", environment},
-    Rule{"id", environment, false, Kind::nature},
-    Rule{"identity", environment, false, Kind::nature},
-    Rule{"hostname", environment, false, Kind::nature},
-    Rule{"cpu_", hardware, true},
-    Rule{"architecture", hardware, true},
-    Rule{"sockets", hardware, true},
-    Rule{"cores", hardware, true},
-    Rule{"threads", hardware, true},
-    Rule{"usable_", setting, true},
-    Rule{"numa_nodes", hardware, true},
-    Rule{"isa", hardware, true},
-    Rule{"caches", hardware, true},
-    Rule{"core_clock_hz", environment, true, Kind::amount},
-    Rule{"memory_bytes", hardware, true, Kind::amount},
-    Rule{"memory_limit_bytes", setting, true, Kind::amount},
-    Rule{"huge_pages", setting, true},
-    Rule{"os", software},
-    Rule{"kernel", software},
-    Rule{"software", software},
-    Rule{"system", hardware},
-    Rule{"virtualization", environment, true},
-    Rule{"pci", hardware, true},
-    Rule{"pci.address", hardware, false, Kind::nature},
-    Rule{"pci.driver", software},
-    Rule{"pci.vendor_id", hardware, false, Kind::nature}, // the name says it
-    Rule{"pci.link.peers_redirected", setting, true},
-    Rule{"devices", hardware, true},
-    Rule{"devices.uuid", hardware, false, Kind::nature},
-    Rule{"devices.whole_uuid", hardware, false, Kind::nature},
-    Rule{"devices.pci_address", hardware, false, Kind::nature},
-    Rule{"devices.index", hardware, false, Kind::nature},
-    Rule{"devices.firmware", firmware},
-    Rule{"devices.power_limit_watts", setting, true},
-    Rule{"devices.mode", setting, true},
-    Rule{"devices.ecc", setting, true},
-    Rule{"devices.confidential", setting, true},
-    Rule{"platform.bios", firmware},
-    Rule{"platform.microcode", firmware},
-    Rule{"platform.governor", setting, true},
-    Rule{"platform.frequency_driver", setting, true},
-    Rule{"platform.boost", setting, true},
-    Rule{"platform.smt", setting, true},
-    Rule{"platform.power_limits", setting, true},
-    Rule{"platform.energy_unread", environment, false, Kind::nature},
-    Rule{"platform.clock_limit_hz", setting, true},
-    Rule{"platform.clock_most_hz", hardware, true},
-    Rule{"platform.numa_balancing", setting, true},
-    Rule{"platform.iommu", setting, true},
-    Rule{"platform.mitigations", setting, true},
-    Rule{"platform.kernel_options", setting, true},
-    Rule{"platform.memory_", hardware, true},
-    Rule{"platform.memory_unread", environment, false, Kind::nature},
-    Rule{"platform.swap_bytes", setting},
-    Rule{"platform.swap_used_bytes", environment, false, Kind::nature},
-    Rule{"platform.results_free_bytes", environment, false, Kind::nature},
-    Rule{"platform.storage", hardware},
-    Rule{"platform.storage.name", hardware, false, Kind::nature},
-    Rule{"platform.storage.firmware", firmware},
-    Rule{"platform.network", hardware, true},
-    Rule{"platform.network.name", hardware, false, Kind::nature},
-    Rule{"platform.network.address", hardware, false, Kind::nature},
-    Rule{"platform.network.driver", software},
-    Rule{"platform.network.firmware", firmware},
-    Rule{"platform.network.mtu", setting, true},
-    Rule{"platform.network.state", setting, true},
-    Rule{"platform.network.virtual_functions", setting, true},
-    Rule{"platform.network.physical_function", hardware, false, Kind::nature},
-    Rule{"platform.bonds", setting, true},
-    Rule{"platform.bonds.name", setting, false, Kind::nature},
-};
+    Rule{hardware, true, Kind::fact,
+         "cpu_ architecture sockets cores threads numa_nodes isa caches devices.name devices pci "
+         "platform.clock_most_hz platform.memory_ platform.network"},
+    Rule{hardware, true, Kind::amount, "memory_bytes"},
+    Rule{hardware, false, Kind::fact, "system platform.storage"},
+    Rule{setting, true, Kind::fact,
+         "usable_ huge_pages pci.link.peers_redirected devices.power_limit_watts devices.mode "
+         "devices.ecc devices.confidential platform.governor platform.frequency_driver "
+         "platform.boost platform.smt platform.power_limits platform.clock_limit_hz "
+         "platform.numa_balancing platform.iommu platform.mitigations platform.kernel_options "
+         "platform.network.mtu platform.network.state platform.network.virtual_functions "
+         "platform.bonds"},
+    Rule{setting, true, Kind::amount, "memory_limit_bytes"},
+    Rule{setting, false, Kind::fact, "platform.swap_bytes"},
+    Rule{firmware, false, Kind::fact,
+         "devices.firmware platform.bios platform.microcode platform.storage.firmware "
+         "platform.network.firmware"},
+    Rule{software, false, Kind::fact, "os kernel software pci.driver platform.network.driver"},
+    Rule{environment, true, Kind::fact, "virtualization"},
+    Rule{environment, true, Kind::amount, "core_clock_hz"},
+    // The name of a PCI device says what its numbers say.
+    Rule{environment, false, Kind::nature,
+         "id identity hostname pci.address pci.vendor_id pci.device_id devices.uuid "
+         "devices.whole_uuid devices.pci_address devices.index platform.energy_unread "
+         "platform.memory_unread platform.swap_used_bytes platform.results_free_bytes "
+         "platform.storage.name platform.network.name platform.network.address "
+         "platform.network.physical_function platform.bonds.name"}};
+constexpr Rule other{environment, false, Kind::fact, ""};
 
-const Rule& rule_of(std::string_view key) {
-    const Rule* best = rules.data();
+/// And the beginning that fits, a part of its keys.
+std::pair<const Rule*, std::string_view> rule_of(std::string_view key) {
+    std::pair<const Rule*, std::string_view> best{&other, ""};
     for (const auto& rule : rules)
-        if (key.starts_with(rule.key) && rule.key.size() > best->key.size()) best = &rule;
-    return *best;
+        for (const auto begins : split(rule.keys, ' '))
+            if (key.starts_with(begins) && begins.size() > best.second.size())
+                best = {&rule, begins};
+    return best;
 }
 
 /// As people read it, by the unit that the key ends in.
@@ -200,6 +162,16 @@ void add_once(std::vector<std::string>& keys, const std::string& key) {
     if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
 }
 
+std::optional<DiffGap> gap_of(const Cell& before, const Cell& after) {
+    if (!before.value || !after.value || !after.contrast) return DiffGap::one_side;
+    static const std::map<NoVerdict, DiffGap> gaps{{NoVerdict::disturbed, DiffGap::under_load},
+                                                   {NoVerdict::two_levels, DiffGap::two_levels},
+                                                   {NoVerdict::cpus_moved, DiffGap::cpus_moved}};
+    const auto gap = gaps.find(after.contrast->no_verdict);
+    if (gap == gaps.end() || after.contrast->outcome != ContrastOutcome::cannot_tell) return {};
+    return gap->second;
+}
+
 } // namespace
 
 Diff diff_machines(DiffSide a, DiffSide b) {
@@ -207,61 +179,65 @@ Diff diff_machines(DiffSide a, DiffSide b) {
     diff.same_machine = record::is_same_machine(diff.a.run, diff.b.run);
     const auto facts_a = facts_of(diff.a.run);
     const auto facts_b = facts_of(diff.b.run);
+    // Of a device that only one of them has, their numbers say it.
+    for (auto [side, own, others] :
+         {std::tuple{&diff.a, &facts_a, &facts_b}, {&diff.b, &facts_b, &facts_a}})
+        for (const auto& [at, fact] : *own)
+            if (at.second == 0 && !others->contains(at) &&
+                rule_of(at.first).first->kind != Kind::nature)
+                side->only.push_back(at.first);
     std::map<std::tuple<std::string, std::string, std::string>, Difference> found;
     for (const auto& [at, before] : facts_a) {
-        const auto& key = at.first;
-        const auto& rule = rule_of(key);
         const auto after = facts_b.find(at);
-        if (after == facts_b.end()) {
-            // Of a device that only one of them has, their numbers say it.
-            if (at.second == 0 && rule.kind == Kind::fact) add_once(diff.only_a, key);
-            continue;
-        }
+        if (after == facts_b.end()) continue;
+        const auto& rule = *rule_of(at.first).first;
+        if (rule.kind != Kind::nature) ++diff.facts;
         if (is_same(rule, before, after->second)) continue;
         if (rule.kind == Kind::nature) {
-            add_once(diff.by_nature, key);
+            add_once(diff.by_nature, at.first);
             continue;
         }
         Difference difference{.group = rule.group,
-                              .key = key,
+                              .key = at.first,
                               .before = words_of(before, after->second),
                               .after = words_of(after->second, before),
                               .matters = rule.matters,
                               .count = 0};
         if (difference.before.empty() && difference.after.empty()) continue; // another order
-        auto& entry =
-            found.try_emplace({key, difference.before, difference.after}, difference).first->second;
-        ++entry.count;
+        ++found.try_emplace({at.first, difference.before, difference.after}, difference)
+              .first->second.count;
     }
-    for (const auto& [at, after] : facts_b)
-        if (at.second == 0 && !facts_a.contains(at) && rule_of(at.first).kind == Kind::fact)
-            add_once(diff.only_b, at.first);
     for (auto& [key, difference] : found) diff.differences.push_back(std::move(difference));
     std::ranges::stable_sort(diff.differences, {}, [](const Difference& d) {
-        return std::tuple{!d.matters, d.group, &rule_of(d.key)}; // in the order of the rules
+        return std::tuple{!d.matters, d.group, rule_of(d.key).second.data()};
     });
     return diff;
 }
 
 void add_values(const Comparison& comparison, Diff& diff) {
     for (const auto& table : comparison.tables)
-        for (const auto* row : compared_rows(table)) {
-            if (row->cells.size() < 2 || !row->cells[1].contrast) continue;
+        for (const auto& row : table.rows) {
+            const auto& before = row.cells.front();
+            const auto& after = row.cells.back();
+            if (!before.value && !after.value) continue;
+            auto name = document::join({table.title, row.name});
+            if (const auto gap = gap_of(before, after)) {
+                diff.not_compared[*gap].push_back(std::move(name));
+                continue;
+            }
             ++diff.compared;
-            const auto& contrast = *row->cells[1].contrast;
+            const auto& contrast = *after.contrast;
             if (contrast.outcome == ContrastOutcome::better ||
                 contrast.outcome == ContrastOutcome::worse)
-                diff.values.push_back({.name = document::join({table.title, row->name}),
-                                       .before = value_in_words(row->cells[0], row->unit),
-                                       .after = value_in_words(row->cells[1], row->unit),
+                diff.values.push_back({.name = std::move(name),
+                                       .before = value_in_words(before, row.unit),
+                                       .after = value_in_words(after, row.unit),
                                        .contrast = contrast});
         }
     std::ranges::stable_sort(diff.values, {}, [](const DifferentValue& value) {
         return -std::abs(std::log(value.contrast.ratio.value_or(1)));
     });
 }
-
-// --- diff document -------------------------------------------------------------------------------
 
 namespace {
 
@@ -272,150 +248,151 @@ constexpr std::size_t longest_value = 28; // columns: three fit into 80
 /// "memory_channels" of "platform.memory_channels", in words where the catalogue has it.
 std::string name_of(const std::string& key) {
     std::string name = key.starts_with("platform.") ? key.substr(9) : key;
-    constexpr std::string_view software = "software.";
-    if (name.starts_with(software)) return plain(name.substr(software.size()), 60);
+    if (name.starts_with("software.")) return plain(name.substr(9), 60);
     std::ranges::replace(name, '.', '_');
-    return plain(std::string{find_text("fact", name).value_or(name)}, 60);
+    const auto words = find_text("fact", name);
+    return words ? std::string{*words} : plain(with_blanks(name), 60);
 }
 
 std::string names_of(const std::vector<std::string>& keys) {
     std::vector<std::string> names;
-    for (const auto& key : keys)
-        if (auto name = name_of(key.starts_with("identity") ? "id" : key);
-            std::ranges::find(names, name) == names.end())
-            names.push_back(std::move(name));
-    return document::list_of(names, 12);
+    for (const auto& key : keys) add_once(names, name_of(key.starts_with("identity") ? "id" : key));
+    return list_of(names, 12);
+}
+
+/// With the number of devices, where several differ alike.
+std::string counted(const Difference& difference, std::string text) {
+    return difference.count > 1 ? say<text::diff::times>(text, difference.count) : text;
 }
 
 std::string in_words(const Difference& difference) {
     const auto side = [](const std::string& value) {
         return value.empty() ? say<text::diff::nothing>() : plain(value, longest_value);
     };
-    const auto text = say<text::fact::changed>(name_of(difference.key), side(difference.before),
-                                               side(difference.after));
-    return difference.count > 1 ? say<text::diff::times>(text, difference.count) : text;
+    return counted(difference,
+                   say<text::fact::changed>(name_of(difference.key), side(difference.before),
+                                            side(difference.after)));
 }
 
-struct GroupWords {
-    DiffGroup group;
-    std::string (*title)();
-    std::string (*counted)(std::size_t count);
-};
-constexpr std::array groups{GroupWords{DiffGroup::hardware, say<text::diff::hardware>,
-                                       say_count<text::diff::count_hardware>},
-                            GroupWords{DiffGroup::firmware, say<text::diff::firmware>,
-                                       say_count<text::diff::count_firmware>},
-                            GroupWords{DiffGroup::software, say<text::diff::software>,
-                                       say_count<text::diff::count_software>},
-                            GroupWords{DiffGroup::setting, say<text::diff::settings>,
-                                       say_count<text::diff::count_settings>},
-                            GroupWords{DiffGroup::environment, say<text::diff::environment>,
-                                       say_count<text::diff::count_environment>}};
-
-Table table_of(const Diff& diff, DiffGroup group) {
-    Table table{.caption = "",
-                .columns = {{.title = say<text::diff::what>()},
-                            {.title = diff.a.label},
-                            {.title = diff.b.label},
-                            {.title = say<text::diff::matters>()}},
-                .sheet = say<text::diff::kicker>()};
-    for (const auto& difference : diff.differences) {
-        if (difference.group != group) continue;
-        const auto name = name_of(difference.key);
-        table.rows.push_back({.cells = {{.text = difference.count > 1 ? say<text::diff::times>(
-                                                                            name, difference.count)
-                                                                      : name},
-                                        {.text = plain(difference.before, longest_value)},
-                                        {.text = plain(difference.after, longest_value)},
-                                        {.text = difference.matters ? say<text::diff::yes>() : "",
-                                         .tone = difference.matters ? Tone::weak : Tone::plain}}});
-    }
-    return table;
+/// In the order of DiffGroup and DiffGap.
+constexpr std::array group_titles{say<text::diff::hardware>, say<text::diff::firmware>,
+                                  say<text::diff::software>, say<text::diff::setting>,
+                                  say<text::diff::environment>};
+constexpr std::array gap_counts{
+    say<text::diff::under_load, std::size_t>, say<text::diff::two_levels, std::size_t>,
+    say<text::diff::cpus_moved, std::size_t>, say<text::diff::one_side, std::size_t>,
+    say<text::diff::left_out, std::size_t>};
+/// "5 under load", "2 on one side only".
+std::string in_words(DiffGap gap, std::size_t count) {
+    return gap_counts.at(static_cast<std::size_t>(gap))(count);
 }
 
-document::Section values_of(const Diff& diff) {
-    document::Section section{
-        .title = say<text::diff::values>(),
-        .question = say_count<text::diff::values_question>(diff.values.size(), diff.compared)};
-    Table table{.caption = "",
-                .columns = {{.title = say<text::diff::what>()},
-                            {.title = diff.a.label, .numeric = true},
-                            {.title = diff.b.label, .numeric = true},
-                            {.title = say<text::diff::ratio>(), .numeric = true}},
-                .sheet = say<text::workbook::figures>()};
+Table table_of(const Diff& diff, Column last) {
+    return {.columns = {{.title = say<text::diff::what>()},
+                        {.title = diff.a.label, .numeric = last.numeric},
+                        {.title = diff.b.label, .numeric = last.numeric},
+                        std::move(last)}};
+}
+
+Section facts_of(const Diff& diff) {
+    auto table = table_of(diff, {.title = say<text::diff::kind>()});
+    table.sheet = say<text::diff::kicker>();
+    for (const auto& difference : diff.differences)
+        table.rows.push_back(
+            {.cells = {{.text = counted(difference, name_of(difference.key))},
+                       {.text = plain(difference.before, longest_value)},
+                       {.text = plain(difference.after, longest_value)},
+                       {.text = group_titles.at(static_cast<std::size_t>(difference.group))()}},
+             .group =
+                 difference.matters ? say<text::diff::matters>() : say<text::diff::harmless>()});
+    return {.title = say<text::diff::facts>(), .blocks = {std::move(table)}};
+}
+
+Section values_of(const Diff& diff) {
+    auto table = table_of(diff, {.title = say<text::diff::ratio>(), .numeric = true});
+    table.sheet = say<text::workbook::figures>();
     for (const auto& value : diff.values)
-        table.rows.push_back({.cells = {{.text = value.name},
-                                        {.text = value.before},
-                                        {.text = value.after},
-                                        {.text = contrast_in_short(value.contrast),
-                                         .tone = tone_of(value.contrast),
-                                         .number = value.contrast.ratio,
-                                         .low = value.contrast.low,
-                                         .high = value.contrast.high,
-                                         .unit = unit_ratio}}});
-    if (!table.rows.empty()) section.blocks.emplace_back(std::move(table));
-    return section;
+        table.rows.push_back(
+            {.cells = {{.text = value.name},
+                       {.text = value.before},
+                       {.text = value.after},
+                       ratio_cell(value.contrast, contrast_in_short(value.contrast))}});
+    return {.title = say<text::diff::values>(), .blocks = {std::move(table)}};
 }
 
-document::Section rest_of(const Diff& diff) {
-    document::Section section{.title = say<text::diff::rest>()};
+Section rest_of(const Diff& diff) {
+    Section section{.title = say<text::diff::rest>()};
     const auto add = [&](std::string text) {
         section.blocks.emplace_back(Paragraph{.text = std::move(text), .tone = Tone::quiet});
     };
-    const bool measured = !diff.a.run.cases.empty() && !diff.b.run.cases.empty();
-    if (measured && diff.compared == 0) add(say<text::diff::no_values>());
+    for (const auto& [gap, names] : diff.not_compared)
+        add(say<text::words::labelled>(in_words(gap, names.size()), list_of(names, 3)));
+    for (const auto& problem : diff.left_out) add(problem);
     if (!diff.by_nature.empty()) add(say<text::diff::by_nature>(names_of(diff.by_nature)));
-    if (!diff.only_a.empty()) add(say<text::diff::only>(diff.a.label, names_of(diff.only_a)));
-    if (!diff.only_b.empty()) add(say<text::diff::only>(diff.b.label, names_of(diff.only_b)));
+    for (const auto* side : {&diff.a, &diff.b})
+        if (!side->only.empty()) add(say<text::diff::only>(side->label, names_of(side->only)));
     return section;
+}
+
+std::string facts_in_words(const Diff& diff) {
+    const auto count = diff.differences.size();
+    const auto& a = diff.a.label;
+    const auto& b = diff.b.label;
+    if (count == 0) return say_count<text::diff::alike>(diff.facts, a, b);
+    std::vector<std::string> telling;
+    for (const auto& difference : diff.differences)
+        if (difference.matters) telling.push_back(in_words(difference));
+    return telling.empty()
+               ? say_count<text::diff::verdict_harmless>(count, a, b)
+               : say_count<text::diff::verdict>(count, a, b, telling.size(), list_of(telling, 3));
+}
+
+/// Empty where neither side has a case.
+std::string values_in_words(const Diff& diff) {
+    const auto worse = static_cast<std::size_t>(
+        std::ranges::count(diff.values, ContrastOutcome::worse,
+                           [](const auto& value) { return value.contrast.outcome; }));
+    const auto better = diff.values.size() - worse;
+    std::vector<std::string> gaps;
+    std::size_t missing = 0;
+    for (const auto& [gap, names] : diff.not_compared) {
+        gaps.push_back(in_words(gap, names.size()));
+        missing += names.size();
+    }
+    if (diff.compared == 0) return missing == 0 ? "" : say<text::diff::no_values>(join(gaps));
+    auto text = worse == 0
+                    ? say_count<text::diff::none_slower>(diff.compared, diff.b.label)
+                    : say_count<text::diff::slower>(worse, diff.compared + missing, diff.b.label);
+    if (better > 0) text = say<text::diff::and_more>(text, say_count<text::diff::faster>(better));
+    if (missing > 0)
+        text = say<text::diff::and_more>(text, say<text::diff::not_compared>(missing, join(gaps)));
+    return as_sentence(text);
 }
 
 } // namespace
 
 std::string verdict_of(const Diff& diff) {
-    std::vector<std::string> counts;
-    for (const auto& [group, title, counted] : groups)
-        if (const auto count = std::ranges::count(diff.differences, group, &Difference::group))
-            counts.push_back(counted(static_cast<std::size_t>(count)));
-    const auto worse = static_cast<std::size_t>(
-        std::ranges::count_if(diff.values, [](const DifferentValue& value) {
-            return value.contrast.outcome == ContrastOutcome::worse;
-        }));
-    std::vector<std::string> out;
-    if (counts.empty()) {
-        out.push_back(say<text::diff::alike>(diff.b.label, diff.a.label));
-    } else {
-        std::vector<std::string> telling;
-        for (const auto& difference : diff.differences)
-            if (difference.matters) telling.push_back(in_words(difference));
-        const auto where = list_of(counts, counts.size());
-        out.push_back(telling.empty()
-                          ? say<text::diff::verdict_harmless>(diff.b.label, diff.a.label, where)
-                          : say<text::diff::verdict>(diff.b.label, diff.a.label, where,
-                                                     telling.size(), list_of(telling, 3)));
-    }
-    if (diff.compared > 0)
-        out.push_back(worse == 0
-                          ? say_count<text::diff::none_slower>(diff.compared, diff.b.label)
-                          : say_count<text::diff::slower>(worse, diff.compared, diff.b.label));
+    std::vector<std::string> out{facts_in_words(diff)};
+    if (auto values = values_in_words(diff); !values.empty()) out.push_back(std::move(values));
+    for (const auto* side : {&diff.a, &diff.b})
+        if (side->run.status == "interrupted") out.push_back(say<text::diff::partial>(side->label));
     return sentences(out);
 }
 
 Document make_document(const Diff& diff) {
     const bool matters = std::ranges::any_of(diff.differences, &Difference::matters);
+    const bool is_empty = diff.compared == 0 && !diff.not_compared.empty();
     Document document{
         .kind = "difference",
         .kicker = say<text::diff::kicker>(),
         .title = say<text::diff::title>(diff.b.label, diff.a.label),
         .sub = say<text::diff::sub>(diff.a.label, diff.a.file, diff.b.label, diff.b.file),
         .verdict = verdict_of(diff),
-        .tone = matters ? Tone::weak : Tone::good};
+        .tone = matters || is_empty ? Tone::weak : Tone::good};
     if (diff.same_machine)
         document.lead.push_back(say<text::diff::same_machine>(diff.a.label, diff.b.label));
-    for (const auto& [group, title, counted] : groups)
-        if (auto table = table_of(diff, group); !table.rows.empty())
-            document.sections.push_back({.title = title(), .blocks = {std::move(table)}});
-    if (diff.compared > 0) document.sections.push_back(values_of(diff));
+    if (!diff.differences.empty()) document.sections.push_back(facts_of(diff));
+    if (!diff.values.empty()) document.sections.push_back(values_of(diff));
     if (auto rest = rest_of(diff); !rest.blocks.empty())
         document.sections.push_back(std::move(rest));
     return document;

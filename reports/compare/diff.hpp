@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How does this node differ from one that is known to be good? What was recorded of both machines, fact by fact, and
-// the values that differ beyond what a comparison calls noise.
+// How does this node differ from one that is known to be good? What was recorded of both machines, fact by fact, the
+// values that differ beyond what a comparison calls noise, and how many could not be compared.
 
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "record/model.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ struct Difference {
     std::size_t count = 1; ///< devices of which it is so
 };
 
+/// Why a case has no verdict, where that is not its noise.
+ASSAY_ENUM(DiffGap, under_load, two_levels, cpus_moved, one_side,
+           left_out) // a side's file takes no part: a copy of the other, or damaged
+
 struct DifferentValue {
     std::string name; ///< "GEMM fp64, size 1024"
     std::string before;
@@ -37,20 +42,22 @@ struct DifferentValue {
 struct DiffSide {
     std::string label;
     std::string file;
-    record::Run run; ///< plain, with or without cases
+    record::Run run;                 ///< plain, with or without cases
+    std::vector<std::string> only{}; ///< keys that the other file lacks
 };
 
 struct Diff {
     DiffSide a;
     DiffSide b;
     bool same_machine = false;
+    std::size_t facts = 0;               ///< recorded of both, those that differ by nature apart
     std::vector<Difference> differences; ///< those that matter first, then by group
-    std::vector<std::string> only_a;     ///< keys that only one of the files has
-    std::vector<std::string> only_b;
     std::vector<std::string>
         by_nature; ///< keys that differ between any two machines: serials, addresses
     std::vector<DifferentValue> values; ///< the largest difference first
-    std::size_t compared = 0;           ///< values that both have
+    std::size_t compared = 0;           ///< cases with a verdict, or hidden by noise alone
+    std::map<DiffGap, std::vector<std::string>> not_compared; ///< names of cases
+    std::vector<std::string> left_out{}; ///< files and cases that take no part, and why
 };
 
 /// The facts alone.
@@ -58,11 +65,8 @@ Diff diff_machines(DiffSide a, DiffSide b);
 /// Of a comparison whose second side is B.
 void add_values(const Comparison& comparison, Diff& diff);
 
-// --- diff document -------------------------------------------------------------------------------
-// A difference of two nodes as a document.
-
 document::Document make_document(const Diff& diff);
-/// "B differs from A in 2 settings and 1 firmware version; 1 of these matters: ..."
+/// "B differs from A in 3 facts; 1 of these may change ...: .... 4 of 23 cases are slower on B; 7 could not be compared (...)."
 std::string verdict_of(const Diff& diff);
 
 } // namespace assay::compare

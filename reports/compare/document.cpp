@@ -6,6 +6,7 @@
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/compare.hpp"
+#include "document/texts/list.hpp"
 #include "document/texts/words.hpp"
 #include "document/texts/workbook.hpp"
 #include "record/format.hpp"
@@ -14,6 +15,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,11 +31,6 @@ using document::Row;
 using document::Section;
 
 constexpr std::size_t listed = 6; // of what was left out for one reason; the rest is a number
-
-/// "~ 1.02x [0.98, 1.06]"
-std::string in_full(const Contrast& contrast) {
-    return sign_of(contrast.outcome) + ratio_in_words(contrast);
-}
 
 void drop_empty_columns(Table& table) {
     for (std::size_t i = table.columns.size(); i-- > 0;) {
@@ -66,14 +64,16 @@ public:
                           .kicker = say<text::compare::kicker>(),
                           .title = title_of(comparison_),
                           .verdict = std::move(verdict.text),
+                          .lead = gaps_of(comparison_),
                           .tone = verdict.tone};
         for (const auto& side : sides_) document.sides.push_back(side.label);
-        if (!comparison_.ranking.empty()) document.sections.push_back(ranking());
-        document.sections.push_back({.title = say<text::compare::in_short>(),
-                                     .blocks = {unlike_findings(comparison_), in_short()}});
-        document.sections.push_back(
-            {.title = say<text::compare::sides>(), .blocks = {what_is_compared()}});
-        if (comparison_.tables.size() > 1) document.sections.push_back(families());
+        if (comparison_.ranking.size() > 1) document.sections.push_back(ranking());
+        if (auto facts = in_short(); !facts.facts.empty())
+            document.sections.push_back(
+                {.title = say<text::compare::in_short>(), .blocks = {std::move(facts)}});
+        document.sections.push_back(what_is_compared());
+        if (comparison_.tables.size() > 1 && comparison_.ranking.size() > 1)
+            document.sections.push_back(families());
         for (const auto& table : comparison_.tables) add_family(document, table);
         add_questions(document);
         add_others(document);
@@ -115,10 +115,7 @@ private:
         drop_empty_columns(table); // older files do not know their machine
         return {.title = say<text::compare::ranking>(),
                 .question = many() ? say<text::compare::ranking_question>() : std::string{},
-                .blocks = {std::move(table),
-                           Paragraph{.text = say<text::compare::signs>(
-                                         fmt::format("{:.3g}%", 100 * comparison_.minimum_effect)),
-                                     .tone = Tone::quiet}}};
+                .blocks = {std::move(table)}};
     }
 
     Row ranked(const Ranked& entry) const {
@@ -130,7 +127,7 @@ private:
         Row row{.cells = {{.text = side.label}, count(entry.rank)}};
         const auto add = [&](Shown cell) { row.cells.push_back(std::move(cell)); };
         add(entry.side == 0 ? number(1, unit_ratio, say<text::compare::baseline>())
-                            : ratio_cell(mean, in_full(mean)));
+                            : ratio_cell(mean, contrast_in_short(mean)));
         if (many())
             add(entry.over_next ? ratio_cell(*entry.over_next, contrast_in_short(*entry.over_next))
                                 : Shown{});
@@ -154,10 +151,46 @@ private:
         facts.facts.insert(facts.facts.begin(), tallies.begin(), tallies.end());
         return facts;
     }
-    Facts what_is_compared() const {
+    Section what_is_compared() const {
+        Section section{.title = say<text::compare::sides>()};
         Facts facts;
-        for (const auto& side : sides_) facts.facts.push_back({side.label, side.what, side.label});
-        return facts;
+        for (const auto& side : sides_) {
+            auto text = side.what;
+            if (side.measured < comparison_.series)
+                text = join({text, say<text::compare::covered>(side.measured, comparison_.series)});
+            facts.facts.push_back({side.label, std::move(text), side.label});
+        }
+        section.blocks.emplace_back(std::move(facts));
+        if (const auto parts = signs(); !parts.empty())
+            section.blocks.emplace_back(Paragraph{
+                .text =
+                    as_sentence(fmt::format("{}", fmt::join(parts, say<text::list::semicolon>()))),
+                .tone = Tone::quiet});
+        return section;
+    }
+
+    /// What signs and words of the tables mean, as far as they occur.
+    std::set<std::string> signs() const {
+        std::set<std::string> parts;
+        const auto look = [&](const Contrast& contrast) {
+            if (!contrast.ratio) return;
+            if (contrast.kind == RatioKind::about)
+                parts.insert(say<text::compare::sign_about>());
+            else if (contrast.kind != RatioKind::exact)
+                parts.insert(say<text::compare::sign_bound>());
+            else if (contrast.outcome == ContrastOutcome::cannot_tell)
+                parts.insert(say<text::compare::sign_open>());
+            else if (contrast.outcome == ContrastOutcome::same)
+                parts.insert(say<text::compare::sign_same>(
+                    fmt::format("{:.3g}%", 100 * comparison_.minimum_effect)));
+        };
+        for (const auto& table : comparison_.tables) {
+            std::ranges::for_each(table.means, look);
+            for (const auto& row : table.rows)
+                for (const auto& cell : row.cells)
+                    if (cell.contrast) look(*cell.contrast);
+        }
+        return parts;
     }
 
     /// The overall ratio divided by that of the cores.
@@ -199,20 +232,9 @@ private:
                                      .side = number});
         }
         for (const auto& family : comparison_.tables)
-            if (!compared_rows(family).empty()) table.rows.push_back(family_row(family));
+            if (family.means.front().count > 0) table.rows.push_back(family_row(family));
         section.blocks.emplace_back(families_chart());
         section.blocks.emplace_back(std::move(table));
-        if (auto text = order(); !text.empty())
-            section.blocks.emplace_back(Paragraph{.text = text});
-        if (!comparison_.ranking.empty()) {
-            std::vector<std::string> alike;
-            for (std::size_t side = 1; side < sides_.size(); ++side)
-                alike.push_back(say<text::words::labelled>(sides_[side].label,
-                                                           in_full(comparison_.means[side])));
-            section.blocks.emplace_back(Paragraph{
-                .text = say<text::compare::weights>(fmt::format("{}", fmt::join(alike, "; "))),
-                .tone = Tone::quiet});
-        }
         return section;
     }
 
@@ -262,46 +284,14 @@ private:
         if (!contrast.ratio) return;
         chart.ratios.push_back({.label = std::move(label),
                                 .side = side + 1,
-                                .ratio = *contrast.ratio,
+                                .ratio = sure_ratio(contrast),
                                 .low = contrast.low,
                                 .high = contrast.high,
                                 .outcome = std::string{to_string(contrast.outcome)},
-                                .text = contrast_in_words(contrast)});
+                                .text = contrast_in_short(contrast)});
     }
 
-    /// Is `ahead` slower than `behind` in this family? Of two that are not the baseline: by intervals that are apart.
-    static bool is_turned(const ComparedTable& family, std::size_t ahead, std::size_t behind) {
-        const auto& a = family.means[ahead];
-        const auto& b = family.means[behind];
-        if (behind == 0) return a.outcome == ContrastOutcome::worse;
-        if (ahead == 0) return b.outcome == ContrastOutcome::better;
-        return a.high && b.low && *a.high < *b.low;
-    }
-
-    /// Where the order of two sides is another one than overall.
-    std::string order() const {
-        constexpr std::size_t most = 4; // pairs that one reads
-        std::vector<std::string> pairs;
-        for (const auto& ahead : comparison_.ranking)
-            for (const auto& behind : comparison_.ranking) {
-                if (ahead.rank >= behind.rank) continue;
-                std::vector<std::string> families;
-                for (const auto& family : comparison_.tables)
-                    if (is_turned(family, ahead.side, behind.side))
-                        families.push_back(family.title);
-                if (!families.empty())
-                    pairs.push_back(say<text::compare::order_pair>(sides_[ahead.side].label,
-                                                                   sides_[behind.side].label,
-                                                                   list_of(families, most)));
-            }
-        if (pairs.empty()) return "";
-        const auto left_out = pairs.size() - std::min(pairs.size(), most);
-        pairs.resize(pairs.size() - left_out);
-        if (left_out > 0) pairs.push_back(say<text::compare::more_order>(left_out));
-        return say<text::compare::order>(fmt::format("{}", fmt::join(pairs, "; ")));
-    }
-
-    // -- In which test cases? --
+    // -- In which cases? --
 
     void add_family(Document& document, const ComparedTable& family) const {
         const auto rows = compared_rows(family);
@@ -337,7 +327,8 @@ private:
         auto table = cases_.table(true);
         for (const auto& question : comparison_.questions)
             for (const auto& row : question.rows)
-                if (has_choice(row)) table.rows.push_back(cases_.row(row, true));
+                if (has_choice(row) && is_compared(row))
+                    table.rows.push_back(cases_.row(row, true));
         if (table.rows.empty()) return;
         document.sections.push_back({.title = say<text::compare::best_library>(),
                                      .question = say<text::compare::best_library_question>(),
@@ -359,27 +350,51 @@ private:
                                      .blocks = {std::move(table)}});
     }
 
-    void add_not_compared(Document& document) const {
-        if (comparison_.not_compared.empty()) return;
-        Section section{.title = say<text::compare::not_compared>()};
-        for (const auto& group : group_not_compared(comparison_)) {
-            const auto where = list_of(group.where, listed);
-            const auto reason =
-                where.empty() ? group.reason : say<text::words::labelled>(where, group.reason);
-            section.blocks.emplace_back(
-                Paragraph{.text = say<text::words::labelled>(reason, list_of(group.what, listed)),
-                          .mark = "-"});
+    /// "b: not measured, 14 cases: gemm.square (12) and fft.one (2)"; few are named in full.
+    static std::string line_of(const NotComparedGroup& group) {
+        constexpr std::size_t in_full = 3;
+        std::vector<std::string> names;
+        std::map<std::string, std::size_t> benchmarks;
+        bool alike = true; // then the reason is said once
+        for (const auto& [what, reason, where, cause, code] : group.entries) {
+            alike &= reason == group.entries.front().reason;
+            ++benchmarks[what.substr(0, what.find_first_of("[ "))];
         }
+        auto text = alike && !group.entries.front().reason.empty() ? group.entries.front().reason
+                                                                   : group.cause;
+        const bool few = group.entries.size() <= in_full || group.code == NotComparedCode::file;
+        if (!few) text = join({text, say_count<text::compare::some_cases>(group.entries.size())});
+        for (const auto& [name, count] : benchmarks)
+            if (!few)
+                names.push_back(count == 1 ? name : say<text::words::in_brackets>(name, count));
+        for (const auto& entry : group.entries)
+            if (few)
+                names.push_back(alike ? entry.what
+                                      : say<text::words::in_brackets>(entry.what, entry.reason));
+        if (!group.where.empty())
+            text = say<text::words::labelled>(list_of(group.where, listed), text);
+        return say<text::words::labelled>(text, list_of(names, listed));
+    }
+
+    void add_not_compared(Document& document) const {
+        const auto groups = group_not_compared(comparison_);
+        if (groups.empty()) return;
+        Section section{.title = say<text::compare::not_compared>()};
+        for (const auto& group : groups)
+            section.blocks.emplace_back(Paragraph{.text = line_of(group), .mark = "-"});
         Table table{.columns = {{.title = say<text::compare::what>()},
+                                {.title = say<text::compare::cause>()},
                                 {.title = say<text::compare::reason>()},
                                 {.title = say<text::compare::where>()}},
                     .sheet = say<text::workbook::not_compared>(),
                     .only_workbook = true};
-        for (const auto& entry : comparison_.not_compared)
-            table.rows.push_back(
-                {.cells = {{.text = entry.what},
-                           {.text = entry.reason},
-                           {.text = fmt::format("{}", fmt::join(entry.where, "; "))}}});
+        for (const auto& group : groups)
+            for (const auto& entry : group.entries)
+                table.rows.push_back(
+                    {.cells = {{.text = entry.what},
+                               {.text = entry.cause},
+                               {.text = entry.reason},
+                               {.text = fmt::format("{}", fmt::join(entry.where, "; "))}}});
         section.blocks.emplace_back(std::move(table));
         document.sections.push_back(std::move(section));
     }

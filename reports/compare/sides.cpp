@@ -4,7 +4,6 @@
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/compare.hpp"
-#include "document/texts/status.hpp"
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "record/format.hpp"
@@ -16,8 +15,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace assay::compare {
@@ -83,6 +84,19 @@ std::string size_in_words(const ComparedSide& side) {
     return join(parts);
 }
 
+std::vector<std::string> campaigns_of(const store::Collection& collection,
+                                      const Participants& side) {
+    std::set<std::string> campaigns;
+    for (const auto run : side.runs)
+        if (const auto& name = collection.runs[run].campaign; !name.empty())
+            campaigns.insert(plain(name));
+    return {campaigns.begin(), campaigns.end()};
+}
+
+std::string pooled(const std::vector<std::string>& campaigns) {
+    return say<text::compare::pools>(campaigns.size(), list_of(campaigns, 6)); // six say enough
+}
+
 } // namespace
 
 std::vector<ComparedSide> describe_sides(const store::Collection& collection,
@@ -120,11 +134,28 @@ std::vector<ComparedSide> describe_sides(const store::Collection& collection,
                                           say_count<text::compare::side_runs>(side.runs),
                                           say_count<text::compare::side_machines>(side.machines),
                                           dates_in_words(collection, who));
-        for (const auto run : who.runs)
+        std::size_t partial = 0;
+        for (const auto run : who.runs) {
             side.files.push_back(plain(collection.runs[run].file.string()));
+            partial += collection.runs[run].partial ? 1 : 0;
+        }
+        side.campaigns = campaigns_of(collection, who);
+        if (partial > 0)
+            side.what = join({side.what, say<text::compare::partial>(partial, side.runs)});
+        if (side.campaigns.size() > 1) side.what = join({side.what, pooled(side.campaigns)});
         sides.push_back(std::move(side));
     }
     return sides;
+}
+
+bool are_places_apart(const store::Collection& collection, const Arrangement& arrangement) {
+    std::map<std::string, std::set<std::size_t>> sides_at;
+    for (const auto& row : arrangement.rows)
+        for (std::size_t side = 0; side < row.sides.size(); ++side)
+            for (const auto index : row.sides[side])
+                sides_at[collection.series[collection.observations[index].series].place].insert(
+                    side);
+    return std::ranges::all_of(sides_at, [](const auto& at) { return at.second.size() == 1; });
 }
 
 std::vector<std::string> notes_of(const store::Collection& collection,
@@ -132,11 +163,15 @@ std::vector<std::string> notes_of(const store::Collection& collection,
     std::vector<std::string> notes;
     const auto& sides = units.sides();
     const auto& names = arrangement.sides;
+    for (std::size_t i = 0; i < sides.size(); ++i)
+        if (const auto campaigns = campaigns_of(collection, sides[i]); campaigns.size() > 1)
+            notes.push_back(say<text::compare::note_pooled>(names[i], pooled(campaigns)));
     if (units.unit() == Unit::replica && !units.paired(sides.size() - 1))
         notes.push_back(say<text::compare::note_processes>());
     const bool one_machine = std::ranges::all_of(
         sides, [&](const Participants& side) { return side.machines == sides.front().machines; });
     std::vector<std::string> same_machines;
+    std::vector<std::string> alone;
     for (std::size_t i = 0; i < sides.size(); ++i) {
         const auto kinds = kinds_of(collection, sides[i]);
         if (kinds.size() > 1)
@@ -145,14 +180,15 @@ std::vector<std::string> notes_of(const store::Collection& collection,
         if (units.unit() == Unit::run && sides[i].runs.size() == 1)
             notes.push_back(say<text::compare::note_one_run>(names[i]));
         // The same machine on all sides needs no warning: it is the same.
-        if (sides[i].machines.size() == 1 && !one_machine)
-            notes.push_back(say<text::compare::note_one_machine>(names[i]));
+        if (sides[i].machines.size() == 1 && !one_machine) alone.push_back(names[i]);
         if (i == 0 || !units.paired(i)) continue;
         if (units.unit() == Unit::replica || !sides[i].sessions.empty())
             notes.push_back(say<text::compare::note_interleaved>(names[i], names.front()));
         else
             same_machines.push_back(names[i]);
     }
+    if (!alone.empty())
+        notes.push_back(say<text::compare::note_one_machine>(list_of(alone, 4))); // as below
     if (!same_machines.empty())
         notes.push_back(say<text::compare::note_same_machines>(
             list_of(same_machines, 4), names.front())); // four names; the rest is a number
@@ -182,14 +218,13 @@ std::vector<std::string> notes_of_cell(const store::Collection& collection,
         for (const auto& name : store::assumed(conditions, collection.series[series]))
             not_recorded[name] += count;
     std::vector<std::string> notes;
-    if (unstable > 0)
-        notes.push_back(measured == 1 ? say<text::status::unstable>()
-                                      : say<text::compare::unstable>(unstable, measured));
+    // Of one run the ratio says so.
+    if (unstable > 0 && measured > 1)
+        notes.push_back(say<text::compare::unstable>(unstable, measured));
     if (left_out > 0 && left_out < measured)
         notes.push_back(say<text::compare::left_out>(left_out, measured));
-    if (disturbed > 0)
-        notes.push_back(measured == 1 ? say<text::status::disturbed>()
-                                      : say<text::compare::disturbed>(disturbed, measured));
+    if (disturbed > 0 && measured > 1)
+        notes.push_back(say<text::compare::disturbed>(disturbed, measured));
     for (const auto& [name, count] : not_recorded)
         notes.push_back(say<text::compare::assumed>(with_blanks(name), count, measured,
                                                     record::text(conditions, name)));
@@ -244,15 +279,16 @@ namespace {
 struct Apart {
     std::vector<std::string> here;
     std::vector<std::string> there;
-    bool only_library = false;
-    bool only_parameters = false;
+    std::string cause; ///< the first that is there: "different libraries"
     double distance =
         0; ///< of numbers, by their logarithms: size 1000 is nearer to 1024 than to 8192
 
-    void add(std::string one, std::string other) {
+    void add(std::string why, std::string one, std::string other) {
+        if (here.empty()) cause = std::move(why);
         here.push_back(std::move(one));
         there.push_back(std::move(other));
     }
+    auto rank() const { return std::tuple{std::isinf(distance), here.size(), distance}; }
 };
 
 std::string parameter_text(const record::Value* value, const std::string& name) {
@@ -267,7 +303,8 @@ void compare_parameters(Apart& apart, const record::NamedList& a, const record::
         const auto* one = of_a.find(name);
         const auto* other = of_b.find(name);
         if (one != nullptr && other != nullptr && *one == *other) return;
-        apart.add(parameter_text(one, name), parameter_text(other, name));
+        apart.add(say<text::compare::other_parameters>(), parameter_text(one, name),
+                  parameter_text(other, name));
         const auto x = record::number(a, name);
         const auto y = record::number(b, name);
         if (x && y && *x > 0 && *y > 0) apart.distance += std::abs(std::log(*x / *y));
@@ -282,30 +319,31 @@ Apart differences(const store::Collection& collection, const Arrangement& arrang
     const decide::Series& a = collection.series[one.series];
     const decide::Series& b = collection.series[other.series];
     Apart apart;
+    if (!arrangement.place_is_column && a.place != b.place) {
+        apart.add(say<text::compare::other_device>(), plain(a.place), plain(b.place));
+        apart.distance = std::numeric_limits<double>::infinity(); // all else follows from that
+        return apart;
+    }
     if (!arrangement.library_is_column && a.library != b.library)
-        apart.add(plain(a.library), plain(b.library));
-    apart.only_library = !apart.here.empty();
+        apart.add(say<text::compare::other_library>(), plain(a.library), plain(b.library));
     if (a.version != b.version)
-        apart.add(say<text::compare::version>(a.version), say<text::compare::version>(b.version));
-    if (!arrangement.place_is_column && a.place != b.place)
-        apart.add(plain(a.place), plain(b.place));
-    const std::size_t others = apart.here.size();
+        apart.add(say<text::compare::other_version>(), say<text::compare::version>(a.version),
+                  say<text::compare::version>(b.version));
     compare_parameters(apart, parameters_of(collection, arrangement, one),
                        parameters_of(collection, arrangement, other));
-    const std::size_t parameters = apart.here.size() - others;
     if (a.metric != b.metric)
-        apart.add(plain(metric_title(a.metric)), plain(metric_title(b.metric)));
+        apart.add(say<text::compare::other_metric>(), plain(metric_title(a.metric)),
+                  plain(metric_title(b.metric)));
     else if (a.unit != b.unit || a.higher_is_better != b.higher_is_better)
-        apart.add(plain(a.unit), plain(b.unit));
+        apart.add(say<text::compare::other_metric>(), plain(a.unit), plain(b.unit));
     for (const auto& condition : record::condition_table()) {
         const auto* here = record::find(one.conditions, condition.name);
         const auto* there = record::find(other.conditions, condition.name);
         if (here == there || (here != nullptr && there != nullptr && *here == *there)) continue;
-        apart.add(store::condition_in_words(one.conditions, condition.name),
+        apart.add(say<text::compare::other_conditions>(),
+                  store::condition_in_words(one.conditions, condition.name),
                   store::condition_in_words(other.conditions, condition.name));
     }
-    apart.only_library = apart.only_library && apart.here.size() == 1;
-    apart.only_parameters = parameters > 0 && apart.here.size() == parameters;
     return apart;
 }
 
@@ -313,10 +351,15 @@ class Finder {
 public:
     Finder(const store::Collection& collection, const Arrangement& arrangement,
            const std::vector<std::vector<bool>>& measured)
-        : collection_{collection}, arrangement_{arrangement}, measured_{measured} {
+        : collection_{collection}, arrangement_{arrangement}, measured_{measured},
+          runs_(arrangement.sides.size()) {
         for (std::size_t i = 0; i < measured.size(); ++i)
             if (std::ranges::count(measured[i], false) > 0)
                 lacking_[collection.series[arrangement.rows[i].series].benchmark].push_back(i);
+        for (const auto& row : arrangement.rows)
+            for (std::size_t side = 0; side < row.sides.size(); ++side)
+                for (const auto index : row.sides[side])
+                    runs_[side].insert(&collection.runs[collection.observations[index].run]);
     }
 
     std::vector<NotCompared> find() {
@@ -334,7 +377,9 @@ private:
     void look(std::size_t row, std::size_t side, std::size_t other) {
         const auto& arranged = arrangement_.rows[row];
         const auto reasons = reasons_of(collection_, arranged.sides[side]);
-        if (!reasons.empty()) return add(row, side, fmt::format("{}", fmt::join(reasons, "; ")));
+        if (!reasons.empty())
+            return add(row, side, fmt::format("{}", fmt::join(reasons, "; ")),
+                       failure_of(arranged.sides[side]));
         if (other >= arrangement_.sides.size()) return; // the side where it failed says why
         std::size_t match = row;
         std::optional<Apart> nearest;
@@ -345,38 +390,58 @@ private:
                 continue;
             auto apart =
                 differences(collection_, arrangement_, arranged, arrangement_.rows[candidate]);
-            if (nearest && std::pair{nearest->here.size(), nearest->distance} <=
-                               std::pair{apart.here.size(), apart.distance})
-                continue;
+            if (nearest && nearest->rank() <= apart.rank()) continue;
             nearest = std::move(apart);
             match = candidate;
         }
-        if (!nearest) return add(row, side, say<text::compare::not_measured>());
+        if (!nearest) return add(row, side, "", absence_of(side, arranged.sides[other]));
         // Seen from the other row it is the same thing; said once.
         if (!said_.insert(std::minmax(row, match)).second) return;
-        std::string reason = say<text::compare::unlike>(
-            fmt::format("{}", fmt::join(nearest->here, ", ")), arrangement_.sides[other],
-            fmt::format("{}", fmt::join(nearest->there, ", ")), arrangement_.sides[side]);
-        if (nearest->only_library)
-            reason += fmt::format("; {}", say<text::compare::see_questions>());
-        add(row, side, std::move(reason),
-            nearest->only_parameters ? NotComparedCode::unlike_parameters : NotComparedCode::other);
+        constexpr std::size_t told = 4; // of what is different
+        add(row, side,
+            say<text::compare::unlike>(list_of(nearest->here, told), arrangement_.sides[other],
+                                       list_of(nearest->there, told), arrangement_.sides[side]),
+            nearest->cause, NotComparedCode::unlike);
     }
-    void add(std::size_t row, std::size_t side, std::string reason,
+    /// "incorrect": the status of those without a figure.
+    std::string failure_of(const std::vector<std::uint32_t>& observations) const {
+        const auto failed = std::ranges::find_if(observations, [&](std::uint32_t index) {
+            return !collection_.observations[index].value;
+        });
+        return std::string{status_in_words(collection_.observations[*failed].status)};
+    }
+    /// Why a side has nothing of a row that others measured in these observations.
+    std::string absence_of(std::size_t side, const std::vector<std::uint32_t>& others) const {
+        const auto& runs = runs_[side];
+        if (std::ranges::any_of(runs, &store::RunInfo::partial))
+            return say<text::compare::run_ended>();
+        const bool in_suite = std::ranges::any_of(others, [&](std::uint32_t index) {
+            const auto& suite = collection_.runs[collection_.observations[index].run].suite;
+            return std::ranges::any_of(
+                runs, [&](const store::RunInfo* run) { return run->suite == suite; });
+        });
+        return in_suite ? say<text::compare::not_measured>() : say<text::compare::other_suite>();
+    }
+    void add(std::size_t row, std::size_t side, std::string reason, std::string cause,
              NotComparedCode code = NotComparedCode::other) {
         auto what = identity_of(collection_, arrangement_, arrangement_.rows[row]);
+        if (reason.empty()) reason = std::exchange(cause, {});
         // Sides of one row come one after the other.
         if (!found_.empty() && found_.back().what == what && found_.back().reason == reason)
             found_.back().where.push_back(arrangement_.sides[side]);
         else
-            found_.push_back(
-                {std::move(what), std::move(reason), {arrangement_.sides[side]}, code});
+            found_.push_back({std::move(what),
+                              std::move(reason),
+                              {arrangement_.sides[side]},
+                              std::move(cause),
+                              code});
     }
 
     const store::Collection& collection_;
     const Arrangement& arrangement_;
     const std::vector<std::vector<bool>>& measured_;
     std::map<std::string, std::vector<std::size_t>> lacking_; ///< rows, by benchmark
+    std::vector<std::set<const store::RunInfo*>> runs_;       ///< of each side
     std::set<std::pair<std::size_t, std::size_t>> said_;
     std::vector<NotCompared> found_;
 };
@@ -395,7 +460,9 @@ std::vector<std::string> reasons_of(const store::Collection& collection,
     for (const auto& [what, count] : counts) {
         std::string text{status_in_words(what.first)};
         if (!what.second.empty()) text = say<text::words::labelled>(text, what.second);
-        sorted.emplace_back(count, say<text::compare::in_runs>(text, count, observations.size()));
+        if (observations.size() > 1)
+            text = say<text::compare::in_runs>(text, count, observations.size());
+        sorted.emplace_back(count, std::move(text));
     }
     std::ranges::stable_sort(sorted, std::greater{}, [](const auto& entry) { return entry.first; });
     std::vector<std::string> texts;

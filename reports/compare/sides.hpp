@@ -17,6 +17,9 @@ namespace assay::compare {
 std::vector<ComparedSide> describe_sides(const store::Collection& collection,
                                          const Arrangement& arrangement, const Units& units);
 
+/// Is each side of other kinds of place, such as a host beside a device?
+bool are_places_apart(const store::Collection& collection, const Arrangement& arrangement);
+
 /// What the intervals do not cover, and who is compared with itself.
 std::vector<std::string> notes_of(const store::Collection& collection,
                                   const Arrangement& arrangement, const Units& units);

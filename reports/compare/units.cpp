@@ -56,18 +56,67 @@ bool all_shared(const std::set<std::uint32_t>& a, const std::set<std::uint32_t>&
 
 } // namespace
 
-NoVerdict useless(const store::Collection& collection,
-                  const std::vector<std::uint32_t>& observations) {
-    auto reason = NoVerdict::none;
+Quality quality_of(const store::Collection& collection,
+                   const std::vector<std::uint32_t>& observations) {
+    using record::Knowledge;
+    Quality quality{.knowledge = Knowledge::rough};
+    std::set<std::uint32_t> runs;
+    bool any_known = false;
+    bool any_load = false;
     for (const auto index : observations) {
-        const auto& observation = collection.observations[index];
-        if (!observation.value) continue;
-        const bool disturbed = observation.status == record::Status::disturbed;
-        if (!disturbed && !observation.two_levels) return NoVerdict::none;
-        if (reason != NoVerdict::two_levels)
-            reason = disturbed ? NoVerdict::disturbed : NoVerdict::two_levels;
+        const auto& seen = collection.observations[index];
+        const auto knowledge = decide::knowledge_of(seen);
+        any_known |= knowledge == Knowledge::known;
+        // What a hypervisor takes from a guest at three times belongs to what the guest can do.
+        any_load |= knowledge == Knowledge::at_least &&
+                    !(seen.cause && seen.cause->code == record::DisturbanceCode::steal);
+        runs.insert(seen.run);
+        for (const auto& replica : seen.replicas) {
+            const double off = std::abs(std::log(replica.value / *seen.value));
+            quality.spread = std::max(quality.spread, off);
+            if (!replica.kept && !replica.disturbed && seen.two_levels)
+                quality.levels = std::max(quality.levels, off);
+        }
     }
-    return reason;
+    // Runs show by themselves how they differ.
+    if (any_known || (!any_load && runs.size() >= enough_runs))
+        quality.knowledge = Knowledge::known;
+    else if (any_load)
+        quality.knowledge = Knowledge::at_least;
+    return quality;
+}
+
+std::vector<std::uint32_t> used_of(const store::Collection& collection,
+                                   const std::vector<std::uint32_t>& observations) {
+    std::vector<std::uint32_t> with_value;
+    std::vector<std::uint32_t> undisturbed;
+    for (const auto index : observations) {
+        const auto& seen = collection.observations[index];
+        if (!seen.value) continue;
+        with_value.push_back(index);
+        if (decide::knowledge_of(seen) != record::Knowledge::at_least) undisturbed.push_back(index);
+    }
+    return undisturbed.empty() ? with_value : undisturbed;
+}
+
+std::optional<decide::Delivered> delivered_of(const store::Collection& collection,
+                                              const std::vector<std::uint32_t>& observations) {
+    double logs = 0;
+    double shares = 0;
+    double count = 0;
+    for (const auto index : observations) {
+        const auto& seen = collection.observations[index];
+        const auto& machine = collection.machines[collection.runs[seen.run].machine];
+        const auto delivered = decide::delivered_of(seen);
+        if (!delivered || !decide::is_guest(machine) ||
+            collection.series[seen.series].place != "host")
+            continue;
+        logs += std::log(delivered->value);
+        shares += delivered->share;
+        ++count;
+    }
+    if (count == 0) return {};
+    return decide::Delivered{.value = std::exp(logs / count), .share = shares / count};
 }
 
 double core_latency(const store::Collection& collection,
@@ -111,8 +160,33 @@ Units::Units(const store::Collection& collection, const Arrangement& arrangement
                           (unit_ == Unit::run && all_shared(first.runs, side.runs)));
 }
 
+bool Units::one_machine() const {
+    return std::ranges::all_of(sides_, [&](const Participants& side) {
+        return side.machines.size() == 1 && side.machines == sides_.front().machines;
+    });
+}
+
 bool Units::interleaved(std::size_t side) const {
     return overlap(sides_.front().sessions, sides_[side].sessions);
+}
+
+double Units::of_all_pairs(const std::vector<std::uint32_t>& first,
+                           const std::vector<std::uint32_t>& second) const {
+    std::map<std::pair<std::uint32_t, int>, double> of_first;
+    for (const auto index : first) {
+        const auto& seen = collection_.observations[index];
+        for (const auto& replica : seen.replicas)
+            of_first.emplace(std::pair{sessions_[seen.run], replica.index}, replica.value);
+    }
+    std::vector<double> logs;
+    for (const auto index : second) {
+        const auto& seen = collection_.observations[index];
+        for (const auto& replica : seen.replicas)
+            if (const auto found = of_first.find({sessions_[seen.run], replica.index});
+                sessions_[seen.run] != 0 && found != of_first.end())
+                logs.push_back(std::log(replica.value / found->second));
+    }
+    return logs.empty() ? std::numeric_limits<double>::quiet_NaN() : stats::median(logs);
 }
 
 Times Units::times(const std::vector<std::uint32_t>& observations, const ArrangedRow& row) const {
@@ -120,10 +194,10 @@ Times Units::times(const std::vector<std::uint32_t>& observations, const Arrange
     std::set<std::uint32_t> machines;
     for (const auto index : observations) {
         const auto& observation = collection_.observations[index];
-        if (!observation.value || observation.status == record::Status::disturbed) continue;
         times.runs.push_back(observation.run);
         machines.insert(machines_[observation.run]);
         times.deviation = std::max(times.deviation, observation.between_runs.value_or(0));
+        times.replicas = std::max(times.replicas, observation.between_replicas.value_or(0));
     }
     std::ranges::sort(times.runs);
     const auto repeated = std::ranges::unique(times.runs);
@@ -134,7 +208,7 @@ Times Units::times(const std::vector<std::uint32_t>& observations, const Arrange
         for (const auto index : side) {
             const auto& observation = collection_.observations[index];
             if (observation.value && std::isfinite(*observation.value) && *observation.value > 0 &&
-                observation.status != record::Status::disturbed &&
+                decide::knowledge_of(observation) != record::Knowledge::at_least &&
                 machines.contains(machines_[observation.run]))
                 logs.push_back(std::log(*observation.value));
         }
@@ -147,7 +221,7 @@ Times Units::times(const std::vector<std::uint32_t>& observations, const Arrange
     return times;
 }
 
-Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t& useless) const {
+Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t& invalid) const {
     struct Sum {
         std::uint64_t pair = 0;
         std::vector<double> values;
@@ -157,7 +231,7 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
     std::string_view metric;
     const auto add = [&](std::uint64_t id, std::uint64_t pair, double value, double when) {
         if (!is_figure(value, metric)) {
-            ++useless;
+            ++invalid;
             return;
         }
         auto& sum = sums[id];
@@ -166,11 +240,8 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
         sum.values.push_back(value);
         sum.when = std::min(sum.when, when);
     };
-    const bool all_disturbed = compare::useless(collection_, observations) == NoVerdict::disturbed;
     for (const auto index : observations) {
         const auto& observation = collection_.observations[index];
-        if (!observation.value) continue;
-        if (observation.status == record::Status::disturbed && !all_disturbed) continue;
         metric = collection_.series[observation.series].metric;
         const auto run = observation.run;
         const double when = collection_.runs[run].started_seconds;

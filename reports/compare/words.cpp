@@ -6,7 +6,6 @@
 #include "document/text.hpp"
 #include "document/texts/compare.hpp"
 #include "document/texts/outcome.hpp"
-#include "document/texts/status.hpp"
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "record/format.hpp"
@@ -15,72 +14,102 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <tuple>
+#include <utility>
 
 namespace assay::compare {
 
 using namespace document;
 namespace {
 
-/// Three decimals where two would hide a change of the minimum effect or a narrow interval, fewer for
-/// large ratios.
-std::string ratio_text(double ratio, bool narrow) {
-    if (ratio >= 99.95 || ratio < 0.01) return fmt::format("{:.3g}", ratio);
-    if (ratio >= 9.995) return fmt::format("{:.1f}", ratio);
-    return fmt::format("{:.{}f}", ratio, narrow ? 3 : 2);
+double in_unit(double ratio, bool percent) { return percent ? 100 * (ratio - 1) : ratio; }
+
+/// As many as an interval of this width leaves with a meaning.
+int decimals_of(double value, double width) {
+    if (width < 0.095) return 2;
+    return width < 1 || (width < 10 && std::abs(value) < 10) ? 1 : 0;
 }
 
-std::string with_interval(const std::optional<double>& ratio, const std::optional<double>& low,
-                          const std::optional<double>& high) {
-    if (!ratio) return "";
-    const bool near = std::abs(*ratio - 1) < 0.095;
-    if (!low || !high) return say<text::compare::ratio>(ratio_text(*ratio, near));
-    const bool narrow = near || *high - *low < 0.03;
-    return say<text::compare::ratio_interval>(ratio_text(*ratio, narrow), ratio_text(*low, narrow),
-                                              ratio_text(*high, narrow));
+/// "3.12x", "51.0x"
+std::string times_text(double ratio) {
+    return say<text::compare::ratio>(ratio >= 99.95 || ratio < 0.01
+                                         ? fmt::format("{:.3g}", ratio)
+                                         : fmt::format("{:.{}f}", ratio, ratio >= 9.995 ? 1 : 2));
 }
 
-/// The row whose ratio is furthest from 1 among those with this outcome.
-struct Extreme {
-    const ComparedRow* row = nullptr;
-    std::size_t side = 0;
-    double size = 0;
-};
-Extreme extreme_of(const Comparison& comparison, ContrastOutcome outcome) {
-    Extreme extreme;
+/// "+24.0%", "3.12x"
+std::string change_text(double ratio) {
+    return is_near(ratio) ? fmt::format("{:+.1f}%", in_unit(ratio, true)) : times_text(ratio);
+}
+
+/// "at least 3.10x": what is known of the ratio to a side that was measured under load or is rough.
+std::string bound_text(const Contrast& contrast) {
+    const auto shown = times_text(sure_ratio(contrast));
+    if (contrast.kind == RatioKind::at_least && contrast.low)
+        return say<text::compare::at_least>(shown);
+    return contrast.kind == RatioKind::at_most && contrast.high ? say<text::compare::at_most>(shown)
+                                                                : say<text::compare::about>(shown);
+}
+
+/// The case that differs most in this direction.
+void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, ContrastOutcome outcome,
+                 std::string name) {
+    std::string text;
+    double most = 0;
     for (const auto& table : comparison.tables)
         for (const auto& row : table.rows)
             for (std::size_t side = 1; side < row.cells.size(); ++side) {
                 const auto& contrast = row.cells[side].contrast;
                 if (!contrast || contrast->outcome != outcome || !contrast->ratio) continue;
-                const double size = std::abs(std::log(*contrast->ratio));
-                if (size > extreme.size) extreme = {.row = &row, .side = side, .size = size};
+                const double size = std::abs(std::log(sure_ratio(*contrast)));
+                if (size <= most) continue;
+                most = size;
+                text = say<text::words::labelled>(row.identity, contrast_in_short(*contrast));
+                if (comparison.sides.size() > 2)
+                    text = say<text::words::labelled>(comparison.sides[side].label, text);
             }
-    return extreme;
+    if (!text.empty()) facts.push_back({std::move(name), std::move(text)});
 }
 
-void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, ContrastOutcome outcome,
-                 std::string name) {
-    const auto extreme = extreme_of(comparison, outcome);
-    if (extreme.row == nullptr) return;
-    std::string text = say<text::words::labelled>(
-        extreme.row->identity, contrast_in_words(*extreme.row->cells[extreme.side].contrast));
-    if (comparison.sides.size() > 2)
-        text = say<text::words::labelled>(comparison.sides[extreme.side].label, text);
-    facts.push_back({std::move(name), std::move(text)});
+/// What guests deliver, slow replicas too: the geometric mean over cases that both have.
+void add_delivered(std::vector<Fact>& facts, const Comparison& comparison) {
+    std::vector<std::string> texts;
+    bool any = false;
+    for (std::size_t side = 1; side < comparison.sides.size(); ++side) {
+        double logs = 0;
+        std::size_t count = 0;
+        for (const auto& table : comparison.tables)
+            for (const auto& row : table.rows) {
+                const Cell& a = row.cells.front();
+                const Cell& b = row.cells[side];
+                if (!a.value || !b.value || !(*a.value > 0) || !(*b.value > 0)) continue;
+                const double more =
+                    std::log(b.delivered.value_or(*b.value) / a.delivered.value_or(*a.value));
+                logs += row.higher_is_better ? more : -more;
+                any |= a.delivered || b.delivered;
+                ++count;
+            }
+        if (count == 0) continue;
+        const auto text =
+            say<text::words::in_brackets>(change_text(std::exp(logs / static_cast<double>(count))),
+                                          say_count<text::compare::some_cases>(count));
+        texts.push_back(say<text::words::labelled>(comparison.sides[side].label, text));
+    }
+    if (any)
+        facts.push_back(
+            {say<text::compare::delivered>(), say<text::compare::delivered_ratio>(join(texts))});
 }
 
-std::vector<std::string> disturbed_rows(const Comparison& comparison) {
-    std::vector<std::string> names;
-    for (const auto& table : comparison.tables)
-        for (const auto& row : table.rows)
-            for (const auto& cell : row.cells)
-                if (cell.contrast && cell.contrast->no_verdict == NoVerdict::disturbed) {
-                    names.push_back(
-                        say<text::words::in_brackets>(row.identity, cell.contrast->about));
-                    break;
-                }
-    return names;
+/// "±0.4%"; empty without an interval.
+std::string spread_in_words(const std::optional<double>& value, const std::optional<double>& low,
+                            const std::optional<double>& high) {
+    record::Metric metric;
+    metric.value = value;
+    metric.low = low;
+    metric.high = high;
+    return document::interval_in_words(metric);
 }
 
 /// Of sides with zeros.
@@ -93,79 +122,96 @@ std::string order_in_words(ContrastOutcome outcome) {
 } // namespace
 
 std::string outcome_in_words(ContrastOutcome outcome) {
-    switch (outcome) {
-    case ContrastOutcome::better:
-        return say<text::outcome::better>();
-    case ContrastOutcome::worse:
-        return say<text::outcome::worse>();
-    case ContrastOutcome::same:
-        return say<text::outcome::same>();
-    case ContrastOutcome::cannot_tell:
-        return say<text::outcome::cannot_tell>();
-    case ContrastOutcome::missing:
-        break;
-    }
-    return say<text::outcome::missing>();
+    return std::string{find_text("outcome", to_string(outcome)).value_or("")};
 }
 
-std::string within_in_words(const Contrast& contrast) {
-    if (!contrast.low || !contrast.high || !(*contrast.low > 0)) return "";
-    return record::human_percent(std::max(*contrast.high, 1 / *contrast.low) - 1);
+double sure_ratio(const Contrast& contrast) {
+    const auto& bound = contrast.kind == RatioKind::at_least  ? contrast.low
+                        : contrast.kind == RatioKind::at_most ? contrast.high
+                                                              : contrast.ratio;
+    return bound.value_or(contrast.ratio.value_or(1));
+}
+
+bool is_near(double ratio) { return ratio >= 0.5 && ratio <= 1.5; }
+
+std::string percent_in_words(double share) {
+    const double percent = 100 * std::max(share, 0.001); // no value is known better
+    return percent >= 9.95 ? fmt::format("{:.0f}%", percent) : fmt::format("{:.2g}%", percent);
+}
+
+double within(const Contrast& contrast) {
+    if (!contrast.low || !contrast.high || !(*contrast.low > 0)) return 0;
+    return std::max(*contrast.high, 1 / *contrast.low) - 1;
+}
+
+std::string amount_in_words(double ratio, bool percent) {
+    if (percent) return percent_in_words(std::abs(ratio - 1));
+    return ratio >= 9.95 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.2g}", ratio);
+}
+
+std::string ends_in_words(const Contrast& contrast, bool is_signed) {
+    if (!contrast.ratio || !contrast.low || !contrast.high) return "";
+    const bool percent = is_near(*contrast.ratio);
+    double low = in_unit(*contrast.low, percent);
+    double high = in_unit(*contrast.high, percent);
+    const bool small = !percent && *contrast.ratio < 1; // 0.31 to 0.35
+    const int decimals = small ? 2 : decimals_of(in_unit(*contrast.ratio, percent), high - low);
+    if (!is_signed && high < 0) std::tie(low, high) = std::pair{-high, -low};
+    const auto shown = [&](double end) {
+        return is_signed && percent ? fmt::format("{:+.{}f}", end, decimals)
+                                    : fmt::format("{:.{}f}", end, decimals);
+    };
+    return say<text::compare::from_to>(shown(low), shown(high)) + (percent ? "%" : "");
 }
 
 std::string ratio_in_words(const Contrast& contrast) {
-    return with_interval(contrast.ratio, contrast.low, contrast.high);
+    if (!contrast.ratio) return "";
+    if (contrast.kind != RatioKind::exact) return bound_text(contrast);
+    const auto ends = ends_in_words(contrast, true);
+    const auto text = change_text(*contrast.ratio);
+    return ends.empty() ? text
+                        : say<text::words::in_brackets>(text, say<text::compare::interval>(ends));
 }
 
 std::string contrast_in_words(const Contrast& contrast) {
-    auto ratio = ratio_in_words(contrast);
-    if (contrast.no_verdict == NoVerdict::disturbed)
-        return say<text::words::in_brackets>(say<text::status::disturbed>(), contrast.about);
-    if (contrast.no_verdict == NoVerdict::two_levels)
-        return say<text::words::in_brackets>(say<text::compare::two_levels>(), contrast.about);
-    if (contrast.no_verdict == NoVerdict::cpus_moved)
-        return say<text::words::in_brackets>(say<text::compare::cpus_moved>(), contrast.about);
     if (contrast.no_verdict == NoVerdict::zero) return order_in_words(contrast.outcome);
-    switch (contrast.outcome) {
-    case ContrastOutcome::better:
-    case ContrastOutcome::worse:
-        return ratio;
-    case ContrastOutcome::same:
-        return say<text::compare::same_within>(within_in_words(contrast), ratio);
-    case ContrastOutcome::cannot_tell: {
-        if (!contrast.detectable) return say<text::compare::one_value>(ratio);
-        const auto below = record::human_percent(*contrast.detectable);
-        return contrast.no_verdict == NoVerdict::between_times
-                   ? say<text::compare::between_times>(below, ratio)
-                   : say<text::compare::unresolved_below>(below, ratio);
-    }
-    case ContrastOutcome::missing:
-        break;
-    }
-    return say<text::outcome::missing>();
-}
-
-std::string sign_of(ContrastOutcome outcome) {
-    if (outcome == ContrastOutcome::cannot_tell) return "~ ";
-    return outcome == ContrastOutcome::same ? "= " : "";
+    auto ratio = ratio_in_words(contrast);
+    const auto with_cause = [&](std::string text) {
+        return contrast.about.empty() ? text : say<text::words::in_brackets>(text, contrast.about);
+    };
+    if (contrast.no_verdict == NoVerdict::two_levels)
+        return say<text::words::labelled>(with_cause(say<text::compare::two_levels>()), ratio);
+    if (contrast.no_verdict == NoVerdict::cpus_moved)
+        return say<text::words::labelled>(with_cause(say<text::compare::cpus_moved>()), ratio);
+    if (contrast.outcome == ContrastOutcome::missing) return say<text::outcome::missing>();
+    if (contrast.kind != RatioKind::exact) return with_cause(std::move(ratio));
+    if (contrast.outcome == ContrastOutcome::same)
+        return say<text::compare::same_within>(percent_in_words(within(contrast)), ratio);
+    if (contrast.outcome != ContrastOutcome::cannot_tell) return ratio;
+    if (!contrast.detectable) return say<text::compare::one_value>(ratio);
+    const auto above = percent_in_words(*contrast.detectable);
+    return contrast.no_verdict == NoVerdict::between_times
+               ? say<text::compare::between_times>(above, ratio)
+               : say<text::compare::unresolved_above>(above, ratio);
 }
 
 std::string contrast_in_short(const Contrast& contrast) {
-    if (contrast.no_verdict == NoVerdict::disturbed) return say<text::status::disturbed>();
-    if (contrast.no_verdict == NoVerdict::two_levels) return say<text::compare::two_levels>();
-    if (contrast.no_verdict == NoVerdict::cpus_moved) return say<text::compare::cpus_moved>();
     if (contrast.no_verdict == NoVerdict::zero) return order_in_words(contrast.outcome);
     if (!contrast.ratio) return "";
-    record::Metric ratio;
-    ratio.value = contrast.ratio;
-    ratio.low = contrast.low;
-    ratio.high = contrast.high;
-    const auto interval = document::interval_in_words(ratio);
-    const bool narrow = std::abs(*contrast.ratio - 1) < 0.095 ||
-                        (contrast.low && contrast.high && *contrast.high - *contrast.low < 0.03);
-    auto text = say<text::compare::ratio>(ratio_text(*contrast.ratio, narrow));
-    if (!interval.empty()) text = fmt::format("{} {}", text, interval);
-    return sign_of(contrast.outcome) + text;
+    if (contrast.kind != RatioKind::exact) return bound_text(contrast);
+    const double ratio = *contrast.ratio;
+    auto text = change_text(ratio);
+    if (contrast.low && contrast.high) {
+        // In points of percent, as the change is.
+        auto spread = is_near(ratio) ? spread_in_words(1, 1 - ratio + *contrast.low,
+                                                       1 - ratio + *contrast.high)
+                                     : spread_in_words(ratio, contrast.low, contrast.high);
+        if (is_near(ratio) && !spread.starts_with("±")) // +2% -40% +48% would be a riddle
+            spread = fmt::format("({})", ends_in_words(contrast, true));
+        text = fmt::format("{} {}", text, spread);
+    }
+    if (contrast.outcome == ContrastOutcome::cannot_tell) return "~ " + text;
+    return contrast.outcome == ContrastOutcome::same ? "= " + text : text;
 }
 
 std::string value_in_words(const Cell& cell, const std::string& unit) {
@@ -175,11 +221,16 @@ std::string value_in_words(const Cell& cell, const std::string& unit) {
 }
 
 std::string interval_in_words(const Cell& cell) {
-    record::Metric metric;
-    metric.value = cell.value;
-    metric.low = cell.low;
-    metric.high = cell.high;
-    return document::interval_in_words(metric);
+    return spread_in_words(cell.value, cell.low, cell.high);
+}
+
+std::string delivered_in_words(const Cell& cell, const std::string& unit) {
+    constexpr double worth_saying = 0.01;
+    if (!cell.value || !cell.delivered || !cell.fast_share ||
+        std::abs(*cell.delivered / *cell.value - 1) <= worth_saying)
+        return "";
+    return say<text::compare::delivered_value>(record::human(*cell.delivered, unit),
+                                               record::human_percent(*cell.fast_share));
 }
 
 std::string tally_in_words(const Tally& tally) {
@@ -200,17 +251,9 @@ std::string metric_in_words(const ComparedTable& table) {
 }
 
 std::string method_in_words(const Comparison& comparison) {
-    const auto unit = [&] {
-        switch (comparison.unit) {
-        case Unit::machine:
-            return say<text::compare::unit_machine>();
-        case Unit::run:
-            return say<text::compare::unit_run>();
-        case Unit::replica:
-            break;
-        }
-        return say<text::compare::unit_replica>();
-    }();
+    const auto unit = comparison.unit == Unit::machine ? say<text::compare::unit_machine>()
+                      : comparison.unit == Unit::run   ? say<text::compare::unit_run>()
+                                                       : say<text::compare::unit_replica>();
     return say<text::compare::method>(
         unit, comparison.paired ? say<text::compare::paired>() : std::string{}, comparison.tests,
         comparison.correction == Correction::family_wise ? say<text::compare::family_wise>()
@@ -227,58 +270,31 @@ std::string title_of(const Comparison& comparison) {
 
 std::vector<Fact> summary_of(const Comparison& comparison) {
     std::vector<Fact> facts;
-    if (const auto names = disturbed_rows(comparison); !names.empty())
-        facts.push_back(
-            {say<text::compare::disturbed_first>(),
-             say_count<text::compare::disturbed_rows>(
-                 names.size(), list_of(names, 3))}); // three names; the rest is a number
     add_extreme(facts, comparison, ContrastOutcome::better, say<text::compare::largest_gain>());
     add_extreme(facts, comparison, ContrastOutcome::worse, say<text::compare::largest_loss>());
-    std::vector<std::string> coverage;
-    for (const auto& side : comparison.sides)
-        if (side.measured < comparison.series)
-            coverage.push_back(
-                say<text::compare::covered>(side.label, side.measured, comparison.series));
-    facts.push_back({say<text::compare::coverage>(),
-                     coverage.empty() ? say_count<text::compare::covered_all>(comparison.series)
-                                      : join(coverage)});
-    const auto left_out = comparison.not_compared.size();
-    facts.push_back({say<text::compare::not_compared_short>(),
-                     left_out == 0 ? say<text::compare::all_compared>()
-                                   : say_count<text::compare::not_compared_count>(left_out)});
+    add_delivered(facts, comparison);
     return facts;
 }
 
-document::Findings unlike_findings(const Comparison& comparison) {
-    std::size_t count = 0;
-    std::string example;
-    for (const auto& entry : comparison.not_compared) {
-        if (entry.code != NotComparedCode::unlike_parameters) continue;
-        if (count++ == 0) example = say<text::words::labelled>(entry.what, entry.reason);
-    }
-    if (count == 0) return {};
-    return {.findings = {{.severity = document::Severity::caution,
-                          .what = say_count<text::compare::unlike_parameters>(count, example),
-                          .action = say<text::compare::unlike_action>()}}};
-}
-
-bool has_common(const Comparison& comparison) {
-    const auto compared = [](const Tally& tally) {
-        return tally.better + tally.worse + tally.same + tally.cannot_tell > 0;
-    };
-    return std::ranges::any_of(comparison.tallies, compared) ||
-           std::ranges::any_of(comparison.questions, [&](const ComparedTable& table) {
-               return std::ranges::any_of(table.tallies, compared);
-           });
+bool is_compared(const ComparedRow& row) {
+    return std::ranges::count_if(row.cells,
+                                 [](const Cell& cell) { return cell.value.has_value(); }) > 1;
 }
 
 std::vector<const ComparedRow*> compared_rows(const ComparedTable& table) {
     std::vector<const ComparedRow*> rows;
     for (const auto& row : table.rows)
-        if (std::ranges::count_if(row.cells,
-                                  [](const Cell& cell) { return cell.value.has_value(); }) > 1)
-            rows.push_back(&row);
+        if (is_compared(row)) rows.push_back(&row);
     return rows;
+}
+
+const Contrast* open_contrast(const ComparedRow& row) {
+    for (const auto& cell : row.cells)
+        if (cell.contrast && cell.contrast->outcome == ContrastOutcome::cannot_tell)
+            for (const auto reason :
+                 {NoVerdict::disturbed, NoVerdict::two_levels, NoVerdict::cpus_moved})
+                if (cell.contrast->no_verdict == reason) return &*cell.contrast;
+    return nullptr;
 }
 
 bool has_choice(const ComparedRow& row) { return row.libraries > 1; }
@@ -286,11 +302,29 @@ bool has_choice(const ComparedRow& row) { return row.libraries > 1; }
 std::vector<NotComparedGroup> group_not_compared(const Comparison& comparison) {
     std::vector<NotComparedGroup> groups;
     std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> known;
-    for (const auto& entry : comparison.not_compared) {
-        const auto [place, fresh] = known.try_emplace({entry.reason, entry.where}, groups.size());
-        if (fresh) groups.push_back({.reason = entry.reason, .where = entry.where});
-        groups[place->second].what.push_back(entry.what);
-    }
+    const auto add = [&](NotCompared entry) {
+        if (entry.cause.empty()) entry.cause = std::exchange(entry.reason, {});
+        // Of many sides each row lacks others: the cause is what one wants to know.
+        const bool one_side = comparison.sides.size() == 2 && entry.code == NotComparedCode::other;
+        const auto where = one_side ? entry.where : std::vector<std::string>{};
+        const auto [place, fresh] = known.try_emplace({entry.cause, where}, groups.size());
+        if (fresh) groups.push_back({.cause = entry.cause, .where = where, .code = entry.code});
+        groups[place->second].entries.push_back(std::move(entry));
+    };
+    std::ranges::for_each(comparison.not_compared, add);
+    for (const auto& table : comparison.tables)
+        for (const auto& row : table.rows)
+            if (const auto* open = open_contrast(row))
+                add({.what = row.identity,
+                     .reason = open->about,
+                     .cause = open->no_verdict == NoVerdict::two_levels
+                                  ? say<text::compare::two_levels>()
+                              : open->no_verdict == NoVerdict::cpus_moved
+                                  ? say<text::compare::cpus_moved>()
+                                  : say<text::compare::under_load>(),
+                     .code = NotComparedCode::no_verdict});
+    std::ranges::stable_sort(groups, std::greater{},
+                             [](const NotComparedGroup& one) { return one.entries.size(); });
     return groups;
 }
 

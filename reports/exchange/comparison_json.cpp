@@ -41,6 +41,8 @@ ASSAY_FIELDS(UnitCell, (record.cell.value, "value"), (record.cell.low, "low"),
              (record.cell.high, "high"), (record.cell.count, "count"),
              (record.cell.values, "values"), (record.cell.library, "library"),
              (record.cell.share_of_ceiling, "share_of_ceiling"),
+             (record.cell.knowledge, "knowledge"), (record.cell.delivered, "delivered"),
+             (record.cell.fast_share, "fast_share"),
              (value_in_words(record.cell, record.unit), "text"),
              (interval_in_words(record.cell), "interval"), (record.cell.contrast, "contrast"),
              (record.cell.notes, "notes"))
@@ -68,7 +70,7 @@ ASSAY_FIELDS(Method, (record.of.alpha, "alpha"), (record.of.correction, "correct
 } // namespace
 
 ASSAY_FIELDS(BetweenRuns, deviation, (source_of(record), "source"))
-ASSAY_FIELDS(Contrast, outcome, ratio, low, high, p, detectable, paired,
+ASSAY_FIELDS(Contrast, outcome, kind, ratio, low, high, p, detectable, paired,
              (reason_of(record), "reason_code"), between_runs, (contrast_in_words(record), "text"))
 ASSAY_FIELDS(ComparedRow, identity, family, benchmark, what, name, library, libraries, parameters,
              metric, unit, higher_is_better, (cells_of(record), "cells"))
@@ -76,14 +78,14 @@ ASSAY_FIELDS(MeanRatio, ratio, low, high, count, outcome, p, detectable,
              (ratio_in_words(record), "text"))
 ASSAY_FIELDS(Tally, better, worse, same, cannot_tell, missing)
 ASSAY_FIELDS(ComparedTable, name, title, question, rows, means, tallies)
-ASSAY_FIELDS(ComparedSide, label, what, runs, machines, measured, threads, cores, memory,
+ASSAY_FIELDS(ComparedSide, label, what, runs, machines, measured, campaigns, threads, cores, memory,
              (some_of(record.files), "files"))
 ASSAY_FIELDS(Ranked, side, rank)
 ASSAY_FIELDS(NotCompared, what, reason, where)
 ASSAY_FIELDS(Comparison, ("assay.comparison/1", "schema"), (title_of(record), "title"),
-             (verdict_of(record).text, "verdict"), sides, (summary_facts(record), "summary"),
-             tables, questions, others, overall, ranking, means, tallies, question_means,
-             question_tallies, series, (Method{record}, "method"), notes, not_compared)
+             (verdict_of(record).text, "verdict"), (gaps_of(record), "gaps"), sides,
+             (summary_facts(record), "summary"), tables, questions, others, overall, ranking,
+             tallies, question_tallies, series, (Method{record}, "method"), notes, not_compared)
 
 /// The first side is held against nothing.
 static Value encode_value(const std::vector<MeanRatio>& means) {
@@ -93,13 +95,22 @@ static Value encode_value(const std::vector<MeanRatio>& means) {
     return list;
 }
 
-ASSAY_FIELDS(DiffSide, label, file, (record::own_id(record.run.machine), "machine"))
+/// Cases by the code of why.
+static Value gaps_of(const Diff& diff) {
+    Value counts = Value::object();
+    for (const auto& [gap, names] : diff.not_compared) counts[to_string(gap)] = names.size();
+    return counts;
+}
+ASSAY_FIELDS(DiffSide, label, file, (record::own_id(record.run.machine), "machine"),
+             (record.run.status, "status"))
 ASSAY_FIELDS(Difference, group, key, (record.before, "a"), (record.after, "b"), matters, count)
 ASSAY_FIELDS(DifferentValue, name, (record.before, "a"), (record.after, "b"),
              (record.contrast.outcome, "outcome"), (record.contrast.ratio, "ratio"),
              (record.contrast.low, "low"), (record.contrast.high, "high"))
 ASSAY_FIELDS(Diff, ("assay.diff/1", "schema"), a, b, (verdict_of(record), "verdict"), same_machine,
-             differences, by_nature, only_a, only_b, (record.compared, "values_compared"), values)
+             differences, (record.facts, "facts_compared"), by_nature, (record.a.only, "only_a"),
+             (record.b.only, "only_b"), (record.compared, "values_compared"),
+             (gaps_of(record), "values_not_compared"), values)
 
 } // namespace assay::compare
 
@@ -117,7 +128,8 @@ using write::CsvLine;
 
 constexpr std::string_view columns =
     "basis,table,family,benchmark,case,library,parameters,metric,unit,higher_is_better,side,value,"
-    "low,high,count,outcome,ratio,ratio_low,ratio_high,p,detectable,paired,notes\r\n";
+    "low,high,count,knowledge,delivered,fast_share,outcome,kind,ratio,ratio_low,ratio_high,p,"
+    "detectable,paired,notes\r\n";
 
 std::string parameters_of(const compare::ComparedRow& row) {
     std::string out;
@@ -135,11 +147,13 @@ void add_table(std::string& out, const compare::Comparison& comparison,
             line.cells(basis, table.name, row.family, row.benchmark, row.what,
                        cell.library.empty() ? row.library : cell.library, parameters_of(row),
                        row.metric, row.unit, row.higher_is_better, comparison.sides[side].label,
-                       cell.value, cell.low, cell.high, cell.count);
+                       cell.value, cell.low, cell.high, cell.count, cell.knowledge, cell.delivered,
+                       cell.fast_share);
             if (const auto& c = cell.contrast)
-                line.cells(c->outcome, c->ratio, c->low, c->high, c->p, c->detectable, c->paired);
+                line.cells(c->outcome, c->kind, c->ratio, c->low, c->high, c->p, c->detectable,
+                           c->paired);
             else
-                line.empty(7);
+                line.empty(8);
             line.text(fmt::format("{}", fmt::join(cell.notes, "; ")));
             line.end();
         }
@@ -155,7 +169,7 @@ std::string to_csv(const compare::Comparison& comparison) {
     for (const auto& entry : comparison.not_compared) {
         CsvLine line{out};
         line.raw("not_compared").empty(3).text(entry.what).empty(5);
-        line.text(fmt::format("{}", fmt::join(entry.where, " "))).empty(11).text(entry.reason);
+        line.text(fmt::format("{}", fmt::join(entry.where, " "))).empty(15).text(entry.reason);
         line.end();
     }
     return out;

@@ -19,7 +19,10 @@ std::string to_json(const compare::Comparison& comparison);
 ///   basis: library (library by library), question (best library of each side), not_compared
 ///   table family benchmark case library parameters metric unit higher_is_better
 ///   side value low high count            the figure, its 95% interval, independent values behind it
+///   knowledge                            known, at_least (measured under load), rough
+///   delivered fast_share                 of guests: the mean over slow replicas too, and the share that was fast
 ///   outcome ratio ratio_low ratio_high   against the first side; above 1 is better
+///   kind                                 of the ratio: exact, at_least (no high), at_most (no low), about (neither)
 ///   p detectable paired notes
 /// What could not be compared has its name in `case`, its place in `side` and its reason in `notes`.
 std::string to_csv(const compare::Comparison& comparison);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/attribution.hpp"
 
+#include "document/words.hpp"
 #include "history/words.hpp"
 #include "stats/summary.hpp"
 
@@ -202,7 +203,9 @@ bool overlap(const Cluster& cluster, double earliest, double latest) {
 
 class Events {
 public:
-    Events(std::size_t group, std::span<const SeriesLine> lines) : group_{group}, lines_{lines} {}
+    Events(const store::Collection& collection, const Tracks& tracks, std::size_t group,
+           std::span<const SeriesLine> lines)
+        : collection_{collection}, tracks_{tracks.groups[group]}, group_{group}, lines_{lines} {}
 
     std::vector<Cluster> clusters(std::span<ExplainedChange> changes) const {
         std::map<std::string, std::vector<Cluster>> by_machine;
@@ -239,7 +242,13 @@ public:
                 measured.insert(line.series);
         event.measured = measured.size();
         std::vector<ChangePoint> changes;
-        for (const auto* change : cluster.changes) changes.push_back(change->point);
+        std::set<std::string> families;
+        for (const auto* change : cluster.changes) {
+            changes.push_back(change->point);
+            const auto& series = tracks_.series[lines_[change->line].series];
+            families.insert(document::family_of(collection_.series[series.series].benchmark));
+        }
+        if (families.size() == 1) event.family = *families.begin();
         event.what = sizes_in_words(event, changes);
         event.text = event_in_words(event);
         return event;
@@ -287,6 +296,8 @@ private:
         merged.push_back(std::move(cluster));
     }
 
+    const store::Collection& collection_;
+    const GroupTracks& tracks_;
     std::size_t group_;
     std::span<const SeriesLine> lines_;
 };
@@ -338,7 +349,7 @@ std::vector<HistoryEvent> make_events(const store::Collection& collection, const
                                       std::span<ExplainedChange> changes) {
     count_elsewhere(collection, book, tracks.groups[group], lines, changes);
     for (auto& change : changes) change.point.text = change_point_in_words(change.point);
-    const Events maker{group, lines};
+    const Events maker{collection, tracks, group, lines};
     std::vector<HistoryEvent> events;
     for (const auto& cluster : maker.clusters(changes)) events.push_back(maker.event(cluster));
     std::ranges::stable_sort(events, {}, &HistoryEvent::seconds);

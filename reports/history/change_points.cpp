@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -30,12 +31,18 @@ constexpr double place_threshold = 10.59;
 /// Lines that teach something about noise in general; with fewer all series of the group are asked.
 constexpr std::size_t fewest_lines = 4;
 
+bool is_short(const SeriesLine& line) { return line.samples.size() < fewest_samples; }
+
 /// A line on the way: its values and the places of its changes.
 class Segmented {
 public:
     Segmented() = default;
     explicit Segmented(const SeriesLine& line) {
         for (const auto& sample : line.samples) values_.push_back(sample.good);
+        if (is_short(line)) {
+            changes_ = {best_place()};
+            return;
+        }
         for (const auto& change : stats::find_steps(values_, generous_alpha))
             changes_.push_back(change.index);
         calm();
@@ -74,12 +81,26 @@ public:
     stats::Difference difference(std::size_t change,
                                  const stats::VarianceEstimate& variance) const {
         const stats::Values all{values_};
-        return stats::difference(
-            all.subspan(begin(change), place(change) - begin(change)),
-            all.subspan(place(change), end(change) - place(change)),
-            {.variance = inflation * variance.variance, .degrees = variance.degrees});
+        return stats::difference(all.subspan(begin(change), place(change) - begin(change)),
+                                 all.subspan(place(change), end(change) - place(change)), variance);
     }
 
+    /// Where a change explains most.
+    std::size_t best_place() const {
+        std::size_t best = 1;
+        double most = -1;
+        for (std::size_t i = 1; i < values_.size(); ++i) {
+            const auto left = static_cast<double>(i);
+            const auto right = static_cast<double>(values_.size() - i);
+            const stats::Values all{values_};
+            const double step = std::abs(stats::mean(all.subspan(i)) - stats::mean(all.first(i))) /
+                                std::sqrt(1 / left + 1 / right);
+            if (step <= most) continue;
+            most = step;
+            best = i;
+        }
+        return best;
+    }
     /// Places of a change that explain its two segments about as well as the best, the best first.
     std::vector<std::size_t> places(std::size_t change, double variance) const {
         const stats::Values part =
@@ -152,13 +173,23 @@ public:
     }
 
 private:
+    /// Of a sample.
+    stats::VarianceEstimate variance_of(std::size_t i) const {
+        if (is_short(lines_[i])) return {noise_[i].variance, noise_[i].degrees};
+        return stats::moderate(segmented_[i].variance(), noise_[i]);
+    }
+    /// What records expect between runs holds for runs at any distance.
+    stats::VarianceEstimate inflated(std::size_t i) const {
+        auto variance = variance_of(i);
+        if (!is_short(lines_[i])) variance.variance *= inflation;
+        return variance;
+    }
     double detectable(std::size_t i) const {
         const auto& line = segmented_[i];
-        const auto variance = stats::moderate(line.variance(), noise_[i]);
+        const auto variance = inflated(i);
         const auto count = static_cast<double>(line.size());
-        const double after = std::max(2.0, std::floor(count / 4));
-        const double squared_error =
-            inflation * variance.variance * (1 / after + 1 / (count - after));
+        const double after = is_short(lines_[i]) ? 1 : std::max(2.0, std::floor(count / 4));
+        const double squared_error = variance.variance * (1 / after + 1 / (count - after));
         // The price of all lines, and of every place along this one.
         const double level = alpha_ / (static_cast<double>(lines_.size()) * count);
         return stats::detectable_change({.log_ratio = 0,
@@ -178,6 +209,7 @@ private:
         std::map<std::tuple<std::size_t, bool>, std::vector<stats::VarianceEstimate>> of_group;
         for (std::size_t i = 0; i < lines_.size(); ++i) {
             const bool single = !lines_[i].machine.empty();
+            if (is_short(lines_[i])) continue;
             of_series[{lines_[i].group, single, lines_[i].series}].push_back(
                 segmented_[i].variance());
             of_group[{lines_[i].group, single}].push_back(segmented_[i].variance());
@@ -188,12 +220,48 @@ private:
             group_priors[key] = stats::fit_prior(variances);
         for (const auto& [key, variances] : of_series)
             if (variances.size() >= fewest_lines) priors[key] = stats::fit_prior(variances);
-        for (const auto& line : lines_) {
+        const auto recorded = recorded_noise();
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            const auto& line = lines_[i];
             const bool single = !line.machine.empty();
+            if (is_short(line)) {
+                noise_.push_back(recorded[i]);
+                continue;
+            }
             const auto own = priors.find({line.group, single, line.series});
             noise_.push_back(own != priors.end() ? own->second
                                                  : group_priors.at({line.group, single}));
         }
+    }
+
+    /// Of short lines: what replicas differ by, moderated over all of these lines, and what lies between runs. Means over
+    /// the samples of a line.
+    std::vector<stats::Prior> recorded_noise() const {
+        std::vector<stats::VarianceEstimate> own(lines_.size());
+        std::vector<stats::VarianceEstimate> known;
+        std::vector<double> between(lines_.size());
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            const auto& samples = lines_[i].samples;
+            const auto count = static_cast<double>(samples.size());
+            for (const auto& sample : samples) {
+                own[i].variance += sample.replicas.variance / count;
+                own[i].degrees += sample.replicas.degrees;
+                between[i] += sample.between_runs / count;
+            }
+            if (is_short(lines_[i]) && own[i].degrees > 0) known.push_back(own[i]);
+        }
+        const auto prior = stats::fit_prior(known);
+        std::vector<stats::Prior> noise;
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            const auto within = own[i].degrees > 0
+                                    ? stats::moderate(own[i], prior)
+                                    : stats::VarianceEstimate{prior.variance, prior.degrees};
+            const auto all =
+                stats::sum_of(within, {.variance = between[i],
+                                       .degrees = std::numeric_limits<double>::infinity()});
+            noise.push_back({.variance = all.variance, .degrees = all.degrees});
+        }
+        return noise;
     }
 
     /// Tests every change as things stand; takes the weakest of each line away where there is one too weak.
@@ -203,16 +271,16 @@ private:
         std::vector<std::size_t> owner;
         for (std::size_t i = 0; i < lines_.size(); ++i) {
             const auto& line = segmented_[i];
-            const auto variance = stats::moderate(line.variance(), noise_[i]);
+            const auto error = inflated(i);
             for (std::size_t k = 0; k < line.changes(); ++k) {
-                const auto difference = line.difference(k, variance);
+                const auto difference = line.difference(k, error);
                 p.push_back(std::min(1.0, difference.p * line.choices(k)));
                 owner.push_back(k);
                 found_.push_back({.line = i,
                                   .at = line.place(k),
                                   .from = line.begin(k),
                                   .to = line.end(k),
-                                  .places = line.places(k, variance.variance),
+                                  .places = line.places(k, variance_of(i).variance),
                                   .before = line.level(k),
                                   .after = line.level(k + 1),
                                   .difference = difference});
@@ -263,18 +331,26 @@ private:
 
 } // namespace
 
+static bool shows_noise(const std::vector<Sample>& samples) {
+    return samples.size() > 1 && std::ranges::all_of(samples, [](const Sample& sample) {
+               return sample.replicas.degrees > 0;
+           });
+}
+
 std::vector<SeriesLine> lines_of(const Tracks& tracks) {
     std::vector<SeriesLine> lines;
     for (std::size_t g = 0; g < tracks.groups.size(); ++g) {
         const auto& group = tracks.groups[g];
         for (std::size_t s = 0; s < group.series.size(); ++s) {
             const auto add = [&](const std::string& machine, const std::vector<Sample>& samples) {
-                if (samples.size() >= fewest_samples)
-                    lines.push_back(
-                        {.group = g, .series = s, .machine = machine, .samples = samples});
+                lines.push_back({.group = g, .series = s, .machine = machine, .samples = samples});
             };
-            for (const auto& track : group.series[s].tracks) add(track.machine, track.samples);
-            add("", group.series[s].machines);
+            for (const auto& track : group.series[s].tracks)
+                if (track.samples.size() >= fewest_samples || shows_noise(track.samples))
+                    add(track.machine, track.samples);
+            // What machines differ by no record says.
+            if (group.series[s].machines.size() >= fewest_samples)
+                add("", group.series[s].machines);
         }
     }
     return lines;

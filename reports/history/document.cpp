@@ -9,10 +9,12 @@
 #include "document/texts/workbook.hpp"
 #include "history/words.hpp"
 #include "record/format.hpp"
+#include "stats/interval.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <ranges>
 #include <utility>
 
@@ -59,6 +61,22 @@ std::string group_in_words(const HistoryGroup& group) {
                                         period_in_words(group.from, group.to));
 }
 
+/// What guests delivered of what they can do, quarter by quarter.
+std::string delivered_in_words(const HistoryGroup& group) {
+    std::map<std::string, std::vector<double>> shares;
+    for (const auto& series : group.series)
+        for (const auto& quarter : series.quarters)
+            if (quarter.delivered)
+                shares[quarter.name].push_back(series.higher_is_better
+                                                   ? *quarter.delivered / quarter.value
+                                                   : quarter.value / *quarter.delivered);
+    std::vector<std::string> parts;
+    for (const auto& [name, list] : shares)
+        parts.push_back(
+            say<text::words::labelled>(name, record::human_percent(stats::geometric_mean(list))));
+    return parts.empty() ? std::string{} : say<text::history::delivered>(join(parts));
+}
+
 Section section_of(const HistoryGroup& group) {
     Section section{.title = group.name, .question = group_in_words(group)};
     Findings events; // the last first
@@ -74,6 +92,8 @@ Section section_of(const HistoryGroup& group) {
                            : as_sentence(capitalised(say<text::history::too_few_points>())),
             .tone = Tone::quiet});
     section.blocks.emplace_back(std::move(events));
+    if (const auto delivered = delivered_in_words(group); !delivered.empty())
+        section.blocks.emplace_back(Paragraph{.text = delivered});
     section.blocks.emplace_back(series_table(group));
     std::size_t charts = 0;
     for (const auto* series : in_order(group))

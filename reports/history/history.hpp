@@ -91,6 +91,9 @@ struct Quarter {
     std::optional<double> high;
     std::size_t machines = 0;
     std::size_t runs = 0;
+    /// On guests: the mean over all verified replicas, those under load too, and the share of them on the fast level.
+    std::optional<double> delivered;
+    std::optional<double> fast_share;
 };
 
 /// The last quarter against the same one a year before, or the nearest to that.
@@ -147,6 +150,7 @@ struct HistoryEvent {
     std::vector<std::string> machines; ///< ids
     std::size_t better = 0;            ///< series
     std::size_t worse = 0;
+    std::string family;       ///< of all of these, where it is one
     std::size_t measured = 0; ///< series measured on both sides
     double loss = 0;          ///< logarithms of all its changes for the worse, and for the better
     double gain = 0;

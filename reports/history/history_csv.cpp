@@ -135,7 +135,7 @@ ASSAY_FIELDS(ChangePoint, seconds, earliest, latest, machine, before, after, rat
              cause, facts, text)
 ASSAY_FIELDS(HistoryEvent, seconds, until, cause, facts, machines, better, worse, measured, text)
 ASSAY_FIELDS(SeriesBreak, seconds, machine, text)
-ASSAY_FIELDS(Quarter, name, value, low, high, machines, runs)
+ASSAY_FIELDS(Quarter, name, value, low, high, machines, runs, delivered, fast_share)
 ASSAY_FIELDS(QuarterChange, from, to, ratio, low, high, machines, found, text)
 ASSAY_FIELDS(Trend, per_year, low, high, text)
 ASSAY_FIELDS(Spread::SlowestOf, machines, value)

@@ -162,6 +162,9 @@ private:
         }
         std::ranges::stable_sort(series.tracks, {},
                                  [](const Track& t) { return t.samples.front().seconds; });
+        if (const auto found = delivered_.find({entries.front().group, number});
+            found != delivered_.end())
+            series.delivered = found->second;
         const bool all = follow_one_another(series.tracks);
         for (const auto& track : series.tracks)
             if (all || track.samples.size() < fewest_samples)
@@ -228,6 +231,7 @@ private:
             if (group_[observation.run] == nowhere || !takes[observation.series]) continue;
             const auto series = joined_[observation.series];
             measured += observation.value ? 1 : 0;
+            deliver(observation, series);
             if (observation.cause) {
                 auto& replica = disturbed.cases.emplace_back().replicas.emplace_back();
                 disturbed.cases.back().status = observation.status;
@@ -266,6 +270,18 @@ private:
                     {.where = say_count<text::history::in_runs>(
                          count, plain(collection_.series[what.first].question, 300)),
                      .reason = say<text::history::without_figure>(status_in_words(what.second))});
+    }
+
+    void deliver(const decide::Observation& seen, std::uint32_t series) {
+        const auto& machine = machine_of(collection_, seen.run);
+        const auto& what = collection_.series[seen.series];
+        const auto delivered = decide::delivered_of(seen);
+        if (!delivered || !decide::is_guest(machine) || what.place != "host") return;
+        const double log = std::log(delivered->value);
+        delivered_[{group_[seen.run], series}].push_back(
+            {.seconds = collection_.runs[seen.run].started_seconds,
+             .good = what.higher_is_better ? log : -log,
+             .share = delivered->share});
     }
 
     Track track(std::span<const Tracked> entries) const {
@@ -323,6 +339,15 @@ private:
                observation_of(a).settings == observation_of(b).settings;
     }
 
+    static void add_noise(Sample& sample, const decide::Observation& seen) {
+        std::vector<double> logs;
+        for (const auto& replica : decide::counted(seen)) logs.push_back(std::log(replica.value));
+        sample.between_runs += std::pow(seen.between_runs.value_or(0), 2);
+        if (logs.size() < 2) return;
+        sample.replicas.variance += stats::variance(logs) / static_cast<double>(logs.size());
+        sample.replicas.degrees += static_cast<double>(logs.size() - 1);
+    }
+
     Sample sample(std::span<const Tracked> entries) const {
         const auto& first = observation_of(entries.front());
         std::vector<stats::Estimate> values;
@@ -335,7 +360,11 @@ private:
                               .low = observation.low.value_or(unknown),
                               .high = observation.high.value_or(unknown)});
             sample.runs.push_back(observation.run);
+            add_noise(sample, observation);
         }
+        const auto runs = static_cast<double>(entries.size());
+        sample.replicas.variance /= runs * runs;
+        sample.between_runs /= runs * runs;
         const auto combined = stats::combine_replicas(values);
         sample.value = combined.value;
         if (std::isfinite(combined.low)) sample.low = combined.low;
@@ -354,6 +383,8 @@ private:
     std::vector<std::uint32_t> machine_;
     std::vector<std::uint32_t> order_;
     std::vector<Tracked> entries_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<DeliveredRun>>
+        delivered_; ///< by group and series
 };
 
 } // namespace

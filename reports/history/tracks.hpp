@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "history/history.hpp"
 #include "record/summary.hpp"
+#include "stats/difference.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,9 @@ struct Sample {
     double value = 0;
     std::optional<double> low; ///< 95% interval of the value
     std::optional<double> high;
+    /// Of `good`, by the replicas of its runs, and what is expected to lie between runs at different times (a variance).
+    stats::VarianceEstimate replicas{.variance = 0, .degrees = 0};
+    double between_runs = 0;
     std::vector<std::uint32_t> runs; ///< indices into Collection::runs
     std::uint32_t settings = 0;      ///< of the first run
 };
@@ -35,6 +39,13 @@ struct Track {
     bool by_run = false;         ///< several runs, on too few days to have a sample for each day
 };
 
+/// What one run of a guest delivered, under load too: over all of its replicas.
+struct DeliveredRun {
+    double seconds = 0;
+    double good = 0;  ///< as in Sample
+    double share = 0; ///< of the replicas that its value is made of
+};
+
 struct SeriesTracks {
     std::uint32_t series = 0;     ///< index into Collection::series
     record::NamedList conditions; ///< settled, without states of the machine, which may change
@@ -42,6 +53,7 @@ struct SeriesTracks {
     /// One sample, the mean, of each machine: of all where machines follow one another, otherwise of
     /// those that have too few samples to be looked at by themselves.
     std::vector<Sample> machines;
+    std::vector<DeliveredRun> delivered;
 };
 
 struct GroupTracks {
@@ -58,7 +70,8 @@ struct Tracks {
 };
 Result<Tracks> make_tracks(const store::Collection& collection, const HistoryOptions& options);
 
-/// Changes of a machine are looked for from so many samples on: two on either side and one to spare.
+/// From so many samples on a machine shows its own noise: two on either side of a change and one to spare. With fewer the noise
+/// is what replicas differ by, and what the records expect between runs, as in a comparison of these runs.
 inline constexpr std::size_t fewest_samples = 5;
 /// A machine with fewer days of measurements has a point for each run instead of each day.
 inline constexpr std::size_t fewest_days = 5;

@@ -123,6 +123,21 @@ std::vector<double> present_levels(const SeriesTracks& tracks, const SeriesChang
 
 } // namespace
 
+static void deliver(Quarter& quarter, std::int64_t number, const SeriesTracks& tracks,
+                    bool higher_is_better) {
+    std::vector<double> good;
+    std::vector<double> shares;
+    for (const auto& run : tracks.delivered) {
+        if (quarter_of(run.seconds) != number) continue;
+        good.push_back(run.good);
+        shares.push_back(run.share);
+    }
+    if (good.empty()) return;
+    const double mean = stats::mean(good);
+    quarter.delivered = std::exp(higher_is_better ? mean : -mean);
+    quarter.fast_share = stats::mean(shares);
+}
+
 std::vector<Quarter> make_quarters(const SeriesTracks& tracks, bool higher_is_better) {
     std::map<std::int64_t, std::size_t> runs;
     for (const auto& track : tracks.tracks)
@@ -141,6 +156,7 @@ std::vector<Quarter> make_quarters(const SeriesTracks& tracks, bool higher_is_be
                         .runs = runs[number]};
         if (std::isfinite(all.low)) quarter.low = all.low;
         if (std::isfinite(all.high)) quarter.high = all.high;
+        deliver(quarter, number, tracks, higher_is_better);
         quarters.push_back(std::move(quarter));
     }
     return quarters;

@@ -77,23 +77,39 @@ std::string time_in_words(const History& history) {
                         : say<text::history::in_period>(period_in_words(from, to));
 }
 
-std::string of_nothing(const History& history) {
-    std::vector<double> detectable;
+/// What a change that lasts must exceed to be found, in half of the cases without one and in all; and how many could not be tested.
+struct Unchanged {
+    std::vector<double> detectable{};
     std::size_t too_few = 0;
-    for (const auto& group : history.groups)
+    std::size_t all = 0;
+    std::string usual() const { return record::human_percent(stats::median(detectable)); }
+};
+Unchanged unchanged_of(const History& history, const HistoryGroup* only) {
+    Unchanged out;
+    for (const auto& group : history.groups) {
+        if (only != nullptr && only != &group) continue;
+        out.all += group.series.size();
         for (const auto& series : group.series) {
+            if (!series.change_points.empty()) continue;
             if (series.detectable)
-                detectable.push_back(*series.detectable);
+                out.detectable.push_back(*series.detectable);
             else
-                ++too_few;
+                ++out.too_few;
         }
-    if (detectable.empty()) return say<text::history::nothing_tested>(fewest_samples);
-    const auto usual = record::human_percent(stats::median(detectable));
-    const auto most = record::human_percent(std::ranges::max(detectable));
+    }
+    return out;
+}
+
+std::string of_nothing(const History& history) {
+    const auto found = unchanged_of(history, nullptr);
+    if (found.detectable.empty()) return say<text::history::nothing_tested>(fewest_samples);
+    const auto usual = found.usual();
+    const auto most = record::human_percent(std::ranges::max(found.detectable));
     const auto time = time_in_words(history);
     auto text = usual == most ? say<text::history::nothing_changed>(time, usual)
                               : say<text::history::nothing_changed_range>(time, usual, most);
-    if (too_few > 0) text = sentences({text, say_count<text::history::some_tested>(too_few)});
+    if (found.too_few > 0)
+        text = sentences({text, say_count<text::history::some_tested>(found.too_few)});
     return text;
 }
 
@@ -104,8 +120,12 @@ std::string verdict_of(const History& history) {
     const auto events = all_events(history);
     if (events.empty()) return of_nothing(history);
     const auto most = *std::ranges::max_element(events, is_less_serious);
-    const auto text = of_event(most);
-    return events.size() == 1 ? text : sentences({text, of_others(events, most)});
+    std::vector<std::string> texts{of_event(most)};
+    if (events.size() > 1) texts.push_back(of_others(events, most));
+    if (const auto rest = unchanged_of(history, most.group); !rest.detectable.empty())
+        texts.push_back(
+            say<text::history::unchanged>(rest.detectable.size(), rest.all, rest.usual()));
+    return sentences(texts);
 }
 
 } // namespace assay::history

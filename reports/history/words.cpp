@@ -7,6 +7,8 @@
 #include "document/texts/fact.hpp"
 #include "document/texts/history.hpp"
 #include "document/texts/list.hpp"
+#include "document/texts/words.hpp"
+#include "document/words.hpp"
 #include "record/format.hpp"
 
 #include <algorithm>
@@ -152,6 +154,8 @@ std::string sizes_in_words(const HistoryEvent& event, std::span<const ChangePoin
         what +=
             say<text::history::series_of>(count, event.measured, range_in_words(changes, better));
     }
+    if (!event.family.empty())
+        what = say<text::words::labelled>(family_words(event.family).title, what);
     return what;
 }
 

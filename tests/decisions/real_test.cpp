@@ -27,14 +27,14 @@ using ::testing::Not;
 
 const Words devices_alone{"--part", "devices"};
 
-struct Row {
+struct Expected {
     const char* name;
     std::function<void(record::Run&)> edit;
     const char* verdict; ///< "!FAIL": anything else
     const char* check = "";
     const char* cause = "";
 };
-std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.name; }
+std::ostream& operator<<(std::ostream& out, const Expected& row) { return out << row.name; }
 
 void nothing(record::Run& /*run*/) {}
 std::function<void(record::Run&)> slower(const char* words, double factor,
@@ -53,7 +53,7 @@ void every_device_case(record::Run& run, DisturbanceCode code) {
 constexpr const char* bf16 = "gemm.square precision=bf16 load=sustained";
 
 /// The H200 judged by its devices: its host was not measured.
-const std::vector<Row> rows{
+const std::vector<Expected> rows{
     {"Healthy", nothing, "PASS"},
     {"Copy20PercentSlower", slower("memory.stream kernel=copy", 1.25), "FAIL", "device-copy",
      "below_limit"},
@@ -148,7 +148,7 @@ const std::vector<Row> rows{
      "FAIL", "device-gemm-bf16", "wrong_result"},
 };
 
-class H200 : public ::testing::TestWithParam<Row> {};
+class H200 : public ::testing::TestWithParam<Expected> {};
 
 TEST_P(H200, HasVerdict) {
     const auto& row = GetParam();

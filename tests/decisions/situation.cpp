@@ -165,7 +165,7 @@ record::Run later(record::Run run, double hours) {
     for (auto& c : run.cases) {
         for (auto& replica : c.replicas) {
             replica.started = shifted(replica.started, hours);
-            scale(replica, c.headline, 1 + chance * (1 + hours));
+            scale(replica, c.headline, 1 + chance * (1 + std::fmod(std::abs(hours), 24)));
         }
         const auto replicas = static_cast<int>(c.replicas.size());
         const bool is_partial = c.status == record::Status::interrupted;

@@ -3,6 +3,7 @@
 // The command behind scripts/bench-stats. Exit codes: 0 all figures as promised, 1 one is not, 2 usage,
 // 3 nothing was there to test one with, 4 a program or file is missing.
 
+#include "devices.hpp"
 #include "json/json.hpp"
 #include "limits.hpp"
 #include "measure.hpp"
@@ -110,8 +111,15 @@ int main(int argc, char** argv) {
              trials.seed = simulation.seed;
              return assay::truth::limit_trials(trials);
          }},
-        {"--weather", "Simulated runs of machines whose neighbours slow them unseen",
-         [&] { return assay::truth::weather(simulation.comparisons / 10, simulation.seed); }},
+        {"--devices", "Simulated pairs of runs of one H100: false differences, and planted ones",
+         [&] {
+             return assay::truth::devices(
+                 root / "tests/decisions/real/h100-acceptance-interrupted.json",
+                 simulation.comparisons / 10, simulation.seed);
+         }},
+        {"--weather",
+         "Simulated runs of machines whose neighbours slow them, unseen or on one side",
+         [&] { return assay::truth::weather(simulation.comparisons / 5, simulation.seed); }},
         {"--simulate", "From recorded replicas; what is done unless told otherwise", [&] {
              return assay::truth::simulate(assay::truth::read_recording(recording), simulation);
          }}};

@@ -66,6 +66,7 @@ struct Trial {
     std::filesystem::path file;
     record::Run run;
     double seconds = 0;
+    bool is_busy = false; ///< under a load with pauses
 };
 
 Trial run_quick(const Measurement& measurement, const std::string& name, const Load&) {
@@ -159,8 +160,19 @@ std::vector<Figure> of_permanent(const Trial& trial) {
          .at_most = 0}};
 }
 
-Figure compare_all(const Measurement& measurement, const std::vector<Trial>& trials) {
+/// A verdict, a bound, or a ratio of two known values with its interval.
+bool says_something(const json::Value& contrast) {
+    const std::string outcome = contrast.at("outcome");
+    if (outcome == "better" || outcome == "worse" || outcome == "same") return true;
+    const bool is_bound = !contrast.at("low").is_null() || !contrast.at("high").is_null();
+    const auto& reason = contrast.at("reason_code");
+    return is_bound &&
+           (contrast.at("kind") != "exact" || reason.is_null() || reason == "between_times");
+}
+
+std::vector<Figure> compare_all(const Measurement& measurement, const std::vector<Trial>& trials) {
     Count called;
+    Count said;
     for (std::size_t b = 1; b < trials.size(); ++b)
         for (std::size_t a = 0; a < b; ++a) {
             const auto answer = answer_of({(measurement.build / "bin/assay-report").string(),
@@ -171,6 +183,7 @@ Figure compare_all(const Measurement& measurement, const std::vector<Trial>& tri
                 for (const auto& row : table.at("rows")) {
                     const auto& contrast = row.at("cells").at(1).at("contrast");
                     const std::string outcome = contrast.at("outcome");
+                    if (trials[a].is_busy && trials[b].is_busy) said.add(says_something(contrast));
                     called.add(outcome == "better" || outcome == "worse");
                     if (outcome != "better" && outcome != "worse") continue;
                     fmt::print(stderr, "  {} against {}: {} {} {}\n", trials[b].name,
@@ -178,9 +191,12 @@ Figure compare_all(const Measurement& measurement, const std::vector<Trial>& tri
                                row.at("what").get<std::string>(), outcome);
                 }
         }
-    auto figure = figure_of("runs of one machine: called different", called);
-    figure.at_most = 0.01;
-    return figure;
+    std::vector<Figure> figures{
+        figure_of("runs of one machine: called different", called),
+        figure_of("three busy runs: pairs with a verdict, bound or interval", said)};
+    figures[0].at_most = 0.01;
+    figures[1].at_least = 0.5;
+    return figures;
 }
 
 std::vector<Figure> find_planted(const Measurement& measurement) {
@@ -220,6 +236,7 @@ std::vector<Figure> measure_busy(const Measurement& measurement) {
     add("permanent load", always);
     add("other bursts", bursts(2));
     add("quiet again", never);
+    for (const auto i : {1U, 2U, 4U}) trials[i].is_busy = true;
     std::vector<Figure> figures;
     const auto take = [&](std::vector<Figure> more) {
         std::ranges::move(more, std::back_inserter(figures));
@@ -228,7 +245,7 @@ std::vector<Figure> measure_busy(const Measurement& measurement) {
     take(hold_against(trials[0], trials[2]));
     take(hold_against(trials[0], trials[4]));
     take(of_permanent(trials[3]));
-    figures.push_back(compare_all(measurement, trials));
+    take(compare_all(measurement, trials));
     if (measurement.planted > 0) take(find_planted(measurement));
     return figures;
 }

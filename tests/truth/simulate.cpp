@@ -2,13 +2,12 @@
 
 #include "simulate.hpp"
 
-#include "compare/comparison.hpp"
+#include "made.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -30,26 +29,16 @@ class Table {
 public:
     Table(const std::vector<Recorded>& recorded, const Design& design, std::uint64_t seed)
         : recorded_{recorded}, design_{design}, random_{seed} {
-        record::Machine machine;
-        machine.id = "recorded";
-        collection_.machines.push_back(machine);
-        collection_.settings.emplace_back();
-        for (const char* label : {"A", "B"}) {
-            store::RunInfo run{
-                .label = label, .file = std::string{label} + "/run.json", .id = label};
+        test::CollectionMaker maker;
+        for (std::size_t i = 0; i < recorded.size(); ++i)
+            maker.sides(test::series_of("recorded.series", "host",
+                                        {{"number", static_cast<std::int64_t>(i)}}, "bandwidth"),
+                        {std::vector(design.replicas, 1.0), std::vector(design.replicas, 1.0)});
+        collection_ = std::move(maker.collection());
+        for (auto& run : collection_.runs)
             if (design.paired)
                 run.pairing = record::Pairing{
-                    .id = "pairs", .setting = label, .order = "ABBA", .changes = {}};
-            collection_.runs.push_back(std::move(run));
-        }
-        for (std::size_t i = 0; i < recorded.size(); ++i) collection_.series.push_back(series(i));
-        for (std::uint32_t side = 0; side < 2; ++side)
-            for (std::uint32_t i = 0; i < recorded.size(); ++i) {
-                decide::Observation observation{.run = side, .series = i, .value = 1};
-                for (std::size_t k = 0; k < design.replicas; ++k)
-                    observation.replicas.push_back({.index = static_cast<int>(k), .value = 1});
-                collection_.observations.push_back(std::move(observation));
-            }
+                    .id = "pairs", .setting = run.label, .order = "ABBA", .changes = {}};
     }
 
     void draw() {
@@ -74,33 +63,12 @@ public:
 
     /// What is said of B, series by series.
     std::vector<compare::Contrast> compared() const {
-        const auto comparison = compare::compare(collection_);
-        if (!comparison) throw std::runtime_error{comparison.error().message};
-        std::vector<compare::Contrast> contrasts(recorded_.size());
-        std::size_t rows = 0;
-        for (const auto& table : comparison->tables)
-            for (const auto& row : table.rows) {
-                const auto index = std::get<std::int64_t>(row.parameters.front().value);
-                contrasts.at(static_cast<std::size_t>(index)) = row.cells.at(1).contrast.value();
-                ++rows;
-            }
-        if (rows != recorded_.size()) throw std::logic_error{"a recorded series was not compared"};
-        return contrasts;
+        return contrasts_of(collection_, recorded_.size());
     }
 
 private:
-    static decide::Series series(std::size_t i) {
-        return {.benchmark = "recorded.series",
-                .place = "host",
-                .library = "host",
-                .parameters = {{"number", static_cast<std::int64_t>(i)}},
-                .metric = "bandwidth",
-                .unit = "B/s",
-                .question = fmt::format("number {}", i),
-                .what = fmt::format("number {}", i)};
-    }
     double& value(std::size_t side, std::size_t series, std::size_t replica) {
-        return collection_.observations[side * recorded_.size() + series].replicas[replica].value;
+        return collection_.observations[2 * series + side].replicas[replica].value;
     }
 
     const std::vector<Recorded>& recorded_;
@@ -108,11 +76,6 @@ private:
     std::mt19937_64 random_;
     store::Collection collection_;
 };
-
-bool called(const compare::Contrast& contrast) {
-    return contrast.outcome == compare::ContrastOutcome::better ||
-           contrast.outcome == compare::ContrastOutcome::worse;
-}
 
 std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Design& design,
                              const Simulation& simulation) {
@@ -126,7 +89,7 @@ std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Design
     for (std::size_t round = 0; round < simulation.comparisons; ++round) {
         table.draw();
         const auto nothing = table.compared();
-        for (const auto& contrast : nothing) false_alarms.add(called(contrast));
+        for (const auto& contrast : nothing) false_alarms.add(is_called(contrast));
         const std::size_t chosen = any(random);
         if (recorded[chosen].paired_deviation() <= steady) {
             table.change(chosen, planted);

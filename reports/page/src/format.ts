@@ -43,6 +43,13 @@ export function ratio(value: number): string {
   return value >= 9.95 ? `${value.toFixed(1)}x` : `${value.toFixed(2)}x`;
 }
 
+/** A ratio as comparisons say it: +24% of 1.24 and -12% of 0.88, in times where it is further from 1. */
+export function change(value: number): string {
+  if (value < 0.5 || value > 1.5) return ratio(value);
+  const percent = Number((100 * (value - 1)).toFixed(1));
+  return `${percent > 0 ? "+" : ""}${percent}%`;
+}
+
 export const percent = (share: number): string => `${Number((share * 100).toPrecision(3))}%`;
 
 /** 2026-03-31; UTC, as everything that is recorded. */

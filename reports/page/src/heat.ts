@@ -6,7 +6,7 @@
 import { tooltip, type Spec } from "./chart";
 import type { HeatMap, Maybe } from "./data";
 import type { RenderItem } from "./draw";
-import { quantity, ratio } from "./format";
+import { change, quantity } from "./format";
 import { windowOf } from "./rows";
 import { mix, type Theme } from "./theme";
 
@@ -25,7 +25,7 @@ export function heat(whole: HeatMap, changed: () => void): Spec {
   const low = known.reduce((least, value) => Math.min(least, value), Infinity);
   const high = known.reduce((most, value) => Math.max(most, value), -Infinity);
   const rows = windowOf(whole, changed, (colours, value) => colourOf(colours, whole, value, low, high));
-  const text = (value: Maybe): string => (value === null ? "–" : whole.ratio ? ratio(value) : quantity(value, whole.unit));
+  const text = (value: Maybe): string => (value === null ? "–" : whole.ratio ? change(value) : quantity(value, whole.unit));
   return {
     legend: rows?.element ?? null,
     draw: (colours, width) => {

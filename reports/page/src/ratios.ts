@@ -6,7 +6,7 @@ import { tooltip, type Spec } from "./chart";
 import type { Maybe, Ratio, RatioChart } from "./data";
 import { h } from "./dom";
 import { axis, barGrid, barSeries, downwards, rowHeight, type Bar } from "./draw";
-import { percent, ratio, span } from "./format";
+import { change, percent, ratio, span } from "./format";
 import { outcomeWord, t } from "./text";
 
 const widest = 64; // times: what lies beyond is cut off, with its figure beside it
@@ -20,7 +20,7 @@ function wide(end: Maybe, value: number): number {
 export function ratios(data: RatioChart, sides: string[], shown: (side: number) => boolean): Spec {
   const good = new Set(["better", "PASS"]);
   const bad = new Set(["worse", "FAIL", "ERROR"]);
-  const said = data.share ? percent : ratio;
+  const said = data.share ? percent : sides.length > 0 ? change : ratio; // a comparison has sides
   const visible = (): Ratio[] => data.ratios.filter((one) => one.ratio > 0 && shown(one.side));
   const shownSides = [...new Set(data.ratios.map((one) => one.side))].sort((a, b) => a - b);
   const legend = h("ul", { class: "legend" }, ...shownSides.map((side) => h("li", { class: `side-${side}` }, h("span", { class: `key c${(side - 1) % 6}`, "aria-hidden": "true" }), sides[side - 1])));
@@ -51,7 +51,7 @@ export function ratios(data: RatioChart, sides: string[], shown: (side: number) 
         height: height + 30,
         option: {
           grid: barGrid,
-          xAxis: axis(colours, { format: said, edge: data.share, min: data.share ? 0 : log ? least / margin : least - (most - least) * 0.04, max: log ? most * margin : most + (most - least) * 0.04, log: log ? 2 : undefined }),
+          xAxis: axis(colours, { format: log ? ratio : said, edge: data.share, min: data.share ? 0 : log ? least / margin : least - (most - least) * 0.04, max: log ? most * margin : most + (most - least) * 0.04, log: log ? 2 : undefined }),
           yAxis: downwards(height),
           tooltip: tooltip(colours, (_, index) => {
             const one = all[index];
@@ -67,7 +67,7 @@ export function ratios(data: RatioChart, sides: string[], shown: (side: number) 
     },
     figures: () => ({
       head: [t("case_title"), data.share ? t("value") : t("sides"), t("ratio"), t("interval")],
-      rows: visible().map((one) => [one.label, data.share ? one.text : (sides[one.side - 1] ?? ""), said(one.ratio), span(one.low, one.high, (end) => (data.share ? percent(end) : end.toFixed(2)))]),
+      rows: visible().map((one) => [one.label, data.share ? one.text : (sides[one.side - 1] ?? ""), said(one.ratio), span(one.low, one.high, said)]),
     }),
   };
 }

@@ -62,7 +62,7 @@ TEST_F(HistoryDocument, AnswersFirstWithTheMostSeriousChange) {
         fleet.machine.kernel = "6.9.0";
         measure(id, 20, 30, 1.1);
     }
-    EXPECT_THAT(verdict(), StartsWith("2 of 2 test items became 6."));
+    EXPECT_THAT(verdict(), StartsWith("2 of 2 cases became 6."));
     EXPECT_THAT(verdict(), HasSubstr("slower on aws c7a.large since 2024-05-20: "
                                      "kernel 6.1.0 → 6.8.0. One more change was found: 1 for the "
                                      "better."));
@@ -90,7 +90,7 @@ TEST_F(HistoryDocument, OfTooFewPointsItDoesNotSayThatNothingChanged) {
     EXPECT_THAT(verdict(), StartsWith("Nothing to compare yet"));
     EXPECT_EQ(written().tone, Tone::weak);
     measure("m-1", 0, 4);
-    EXPECT_THAT(verdict(), StartsWith("No change can be found yet: that takes 5 points"));
+    EXPECT_THAT(verdict(), StartsWith("No change can be found yet: that takes two runs"));
     EXPECT_FALSE(made().groups.at(0).series.at(0).detectable);
     const auto table = table_with(written(), "change found");
     EXPECT_THAT(table.rows.at(0).tags.outcomes, ElementsAre("cannot_tell"));

@@ -47,7 +47,7 @@ TEST_F(HistoryTest, AChangeHasItsDateSizeAndCause) {
     EXPECT_EQ(group.events[0].worse, 2U);
     EXPECT_EQ(group.events[0].measured, 2U);
     EXPECT_THAT(group.events[0].text,
-                HasSubstr("2024-05-20, kernel 6.1.0 → 6.8.0: 2 of 2 test items became"));
+                HasSubstr("2024-05-20, kernel 6.1.0 → 6.8.0: 2 of 2 cases became"));
     EXPECT_TRUE(has_regression(history));
 }
 

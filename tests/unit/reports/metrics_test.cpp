@@ -270,8 +270,9 @@ TEST(Across, HostAndDeviceMeetInOneRow) {
     maker.observe(a, host, {100, 101, 99});
     maker.observe(a, packed, {120, 121, 119});
     maker.observe(maker.run({.label = "H200", .machine = "m-2"}), device, {6000, 6010, 5990});
-    const auto apart = compare(maker.collection()).value();
-    EXPECT_FALSE(apart.overall[1].ratio);
+    const auto by_itself = compare(maker.collection()).value();
+    EXPECT_NEAR(*by_itself.overall[1].ratio, 50, 0.1);
+    EXPECT_THAT(by_itself.notes, Contains(HasSubstr("--across device,backend")));
     const auto comparison = compare(maker.collection(), {.across = {"device", "backend"}}).value();
     ASSERT_THAT(comparison.tables, SizeIs(1));
     ASSERT_THAT(comparison.tables[0].rows, SizeIs(1));

@@ -53,7 +53,7 @@ TEST_F(ProgramTest, ComparesWhatIsNamed) {
         if (!c.metrics.empty()) record::conclude(c, static_cast<int>(c.replicas.size()));
     }
     put("later/one", other);
-    expect(call("compare results later"), 0, {"later against results", "0.667x", "slower"});
+    expect(call("compare results later"), 0, {"later against results", "33% slower", "slower"});
     EXPECT_EQ(call("compare results later --fail-on worse > /dev/null").code, 1);
     EXPECT_EQ(call("compare slow=later fast=results --fail-on worse > /dev/null").code, 0);
     EXPECT_THAT(call("compare results/one/run.json later/one/run.json").output,
