@@ -63,10 +63,12 @@ struct Cases {
     std::size_t worse = 0;
     double least = std::numeric_limits<double>::infinity(); ///< of those that are better or worse
     double most = 0;
+    std::vector<double> ratios; ///< of all
 
     void add(const Contrast& contrast) {
         if (!contrast.ratio) return;
         ++all;
+        ratios.push_back(*contrast.ratio);
         const bool is_better = contrast.outcome == ContrastOutcome::better;
         if (!is_better && contrast.outcome != ContrastOutcome::worse) return;
         ++(is_better ? better : worse);
@@ -213,8 +215,13 @@ private:
     /// Where there is no overall ratio, or one of few of the cases.
     std::string of_cases() const {
         const auto texts = cases_unlike(ContrastOutcome::missing);
+        const auto ratio = [&](double share) {
+            return say<text::compare::ratio>(
+                amount_in_words(stats::quantile(cases_.ratios, share), false));
+        };
         return texts.empty()
-                   ? say_count<text::compare::verdict_none>(cases_.all, label(one_), label(other_))
+                   ? say_count<text::compare::verdict_none>(cases_.all, label(one_), label(other_),
+                                                            ratio(0.5), ratio(0.25), ratio(0.75))
                    : say<text::compare::verdict_cases>(label(other_), label(one_),
                                                        list_of(texts, named));
     }

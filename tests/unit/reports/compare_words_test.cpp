@@ -163,7 +163,8 @@ TEST(CompareHeadline, CountsCasesWhereMostAreBounds) {
                 ElementsAre("4 of 12 cases have no verdict (see the end): measured under load or "
                             "too noisy."));
     comparison = made({}, {family("Memory", {}, times(3, rows.back()))});
-    EXPECT_EQ(said(comparison), "None of 3 cases shows whether B or A is faster.");
+    EXPECT_THAT(said(comparison), StartsWith("None of 3 cases shows whether B or A is faster: the "
+                                             "ratio is about 1x in the middle"));
 }
 
 TEST(CompareHeadline, NamesFastestOfManyAndWhereTheNextIsFaster) {
