@@ -206,6 +206,7 @@ Check read_check(Reader& from) {
         if (check.within <= 0 || check.within >= 1)
             throw Problem{joined(from.at("within"), ": expected a share between 0 and 1")};
     }
+    check.completes = from.flag("completes");
     const bool has_range = check.at_least || check.at_most;
     if (int{has_range} + int{check.equals.has_value()} + int{check.near.has_value()} != 1)
         throw Problem{joined(from.at(), ": expected \"equals\", \"near\", or \"at_least\" and "

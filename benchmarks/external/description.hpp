@@ -89,6 +89,8 @@ struct Check {
     std::optional<double> at_most;
     std::optional<Where> near; ///< another value that it must be near to
     double within = 0;         ///< relative
+    bool completes =
+        false; ///< failing alone, it says that the checking did not end, and nothing of the results
 };
 
 /// Where a parameter has a value.

@@ -141,8 +141,23 @@ const std::string& output_of(const Outputs& outputs, const Where& where) {
     return found->second;
 }
 
+/// Where the JSON document begins: the text, or behind lines of words; never behind another object.
+std::size_t json_begins(const std::string& text) {
+    constexpr int most_lines = 100; // with a bracket in front, which words may have too: "[WARN]"
+    int left = most_lines;
+    for (std::size_t at = 0; at < text.size() && left > 0;) {
+        if (const char first = text[at]; first == '{' || first == '[') {
+            if (Json::accept(text.begin() + static_cast<std::ptrdiff_t>(at), text.end())) return at;
+            left = first == '{' ? 0 : left - 1;
+        }
+        const auto end = text.find('\n', at);
+        at = end == text.npos ? text.size() : end + 1;
+    }
+    return 0;
+}
+
 Json parsed(const std::string& text, const Where& where) try {
-    return Json::parse(text);
+    return Json::parse(text.begin() + static_cast<std::ptrdiff_t>(json_begins(text)), text.end());
 } catch (const Json::exception& error) {
     // The message repeats what was read: long, and whatever it holds.
     const std::string_view words{error.what()};
@@ -205,6 +220,8 @@ void replace(Outputs& outputs, const Where& where, const std::string& other) {
     }
     outputs[where.in] = std::move(text);
 }
+
+std::string words_before_json(const std::string& text) { return text.substr(0, json_begins(text)); }
 
 bool is_there(const Outputs& outputs, const Where& where) try {
     static_cast<void>(find(outputs, where));

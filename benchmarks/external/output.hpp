@@ -20,6 +20,9 @@ std::string find(const Outputs& outputs, const Where& where);
 /// Puts another text there.
 void replace(Outputs& outputs, const Where& where, const std::string& text);
 
+/// Lines in front of a JSON document, where fio writes its warnings and errors; empty where there are none.
+std::string words_before_json(const std::string& text);
+
 /// Is there something? Not if the place is missing; throws where it is there twice.
 bool is_there(const Outputs& outputs, const Where& where);
 

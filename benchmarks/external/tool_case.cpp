@@ -382,7 +382,18 @@ double ToolCase::run_once() {
     }
     if (!(values_.front().second > 0)) throw Problem{joined(values_.front().first, " is zero")};
     outputs_ = std::move(outputs);
+    see_checks_end();
     return outcome.seconds;
+}
+
+void ToolCase::see_checks_end() const {
+    std::string unfinished;
+    for (const auto& check : checks_)
+        if (const auto finding = judge(outputs_, check); !finding.holds) {
+            if (!check.completes) return; // something is wrong, which verify() says
+            unfinished = check.notices + ": " + finding.said;
+        }
+    if (!unfinished.empty()) throw Problem{"the check did not come to its end: " + unfinished};
 }
 
 assay::Check ToolCase::verify() const {
@@ -396,6 +407,12 @@ assay::Check ToolCase::verify() const {
         result.passed = false;
         result.error = std::max(result.error, 2.0); // a check without a bound
         result.detail += (result.detail.empty() ? "" : "; ") + check.notices + ": " + finding.said;
+        // What it said of its own in front of its values names the cause.
+        const auto output = outputs_.find(check.where.in);
+        if (output == outputs_.end()) continue;
+        const auto words = line_of(words_before_json(output->second), true);
+        if (!words.empty() && result.detail.find(words) == std::string::npos)
+            result.detail += " (" + words + ")";
     }
     return result;
 }

@@ -50,6 +50,8 @@ private:
     const Server* server() const;
     void start_server();
     double run_once();
+    /// Throws where nothing is wrong but that the checks did not come to their end.
+    void see_checks_end() const;
     /// What a program that could not write may not have said; empty where there is room.
     std::string full_disk() const;
     std::string file(const std::string& name) const;

@@ -44,6 +44,10 @@ void show_outcome(const run::Outcome& outcome, const std::optional<Reports>& rep
     print(fmt::format("result: {}\n", outcome.file.string()));
     if (reports) print(fmt::format("report: {}\n", reports->html.string()));
     const auto missing = not_measured(outcome.run);
+    if (outcome.out_of_time)
+        for (const auto& c : outcome.run.cases)
+            if (c.replicas.empty() && c.status == record::Status::interrupted)
+                print(fmt::format("no time for: {}\n", record::identity(c)));
     if (lacks_part(outcome.run))
         print("Nothing was measured: the machine is not as --expect says.\n");
     else if (outcome.signal != 0 || outcome.out_of_time)

@@ -258,7 +258,12 @@ ExitCode exit_code(const run::Outcome& outcome, const FailOn& fail_on) {
         else if (went_wrong(c.status) || std::ranges::count(fail_on, to_string(c.status)) > 0)
             code = worse(code, ExitCode::failed);
     }
-    return code;
+    // A soak compares results and may have been stopped before any rate.
+    const bool is_empty =
+        !outcome.run.soak && std::ranges::none_of(outcome.run.cases, [](const auto& c) {
+            return record::is_measured(c.status);
+        });
+    return is_empty ? worse(code, ExitCode::inconclusive) : code;
 }
 
 ExitCode worse(ExitCode one, ExitCode other) {

@@ -67,6 +67,8 @@ struct Plan {
     std::optional<int> fewest_replicas{};
     /// Of the whole run but its stress: after the first replica of every case none begins that would end later. Absent: no end.
     std::optional<double> most_seconds{};
+    /// Of a budget: no case whose calls cannot be cut short begins that would end later, the first replica included.
+    std::optional<double> hard_seconds{};
     Job job;                    ///< the hosts of teams; none: all on this machine
     bool fresh_workers = false; ///< a new process for each case, as interleaving needs
     bool has_stages = false;    ///< stops where going on is pointless: see run/order.hpp

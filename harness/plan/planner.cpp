@@ -109,8 +109,21 @@ double fixed_seconds(const Plan& plan) {
            steps_of(plan) * case_setup;
 }
 
+/// How long its program measures in each call, a parameter of its own; null: it has none, or its calls are short.
+const std::int64_t* run_time_of(const PlannedCase& planned) {
+    const auto* const value = planned.benchmark->long_calls.value_or(false)
+                                  ? record::find(planned.parameters, "seconds")
+                                  : nullptr;
+    return value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+}
+/// A replica calls it twice for the checks and once for the value; each call starts it, and looks at what it did.
+constexpr double long_calls = 3;
+constexpr double beside_call = 1.2; // fio on files of 256 MiB
+
 double measured_seconds(const PlannedCase& planned) {
     if (!planned.skip_reason.empty() || planned.with_previous) return 0;
+    if (const auto* const time = run_time_of(planned))
+        return long_calls * (static_cast<double>(*time) + beside_call);
     const auto& p = planned.protocol;
     return (p.warmup_seconds * warmup_share) +
            std::min(p.budget_seconds, p.min_seconds * measured_share);
@@ -118,13 +131,17 @@ double measured_seconds(const PlannedCase& planned) {
 
 /// The longest time that a case may take.
 double most_seconds(const record::Protocol& p) { return p.warmup_seconds + p.budget_seconds; }
+double most_seconds(const PlannedCase& planned) {
+    return run_time_of(planned) != nullptr ? measured_seconds(planned)
+                                           : most_seconds(planned.protocol);
+}
 
 /// The limit on the time of each case with which all of them together take `seconds`: short cases keep
 /// their time and leave the rest to the long ones.
 double cap_for(const std::vector<PlannedCase>& cases, double seconds) {
     std::vector<double> wanted;
     for (const auto& planned : cases)
-        if (!planned.with_previous) wanted.push_back(most_seconds(planned.protocol));
+        if (!planned.with_previous) wanted.push_back(most_seconds(planned));
     std::ranges::sort(wanted);
     double left = seconds;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -146,6 +163,20 @@ void cut(record::Protocol& p, double seconds) {
     p.min_seconds = std::min(p.min_seconds, p.budget_seconds);
 }
 
+/// The run time of another program, unless somebody chose one: as much of its default as fits, in whole seconds.
+void cut_run_time(PlannedCase& planned, double seconds) {
+    const auto* const time = run_time_of(planned);
+    const auto parameter =
+        std::ranges::find(planned.benchmark->parameters, "seconds", &Parameter::name);
+    if (time == nullptr || parameter == planned.benchmark->parameters.end() ||
+        std::ranges::count(parameter->defaults, record::Value{*time}) == 0)
+        return;
+    const auto whole = static_cast<std::int64_t>((seconds / long_calls) - beside_call);
+    const auto shorter = std::clamp(whole, std::min(parameter->integer_low, *time), *time);
+    for (auto& [name, value] : planned.parameters)
+        if (name == "seconds") value = shorter;
+}
+
 /// Two may agree by chance.
 constexpr int fewest_replicas = 3;
 
@@ -160,7 +191,7 @@ void limit_hangs(Plan& plan, double seconds) {
         auto& p = planned.protocol;
         const double left = seconds - expected + measured_seconds(planned);
         p.limit_seconds =
-            std::min(p.limit_seconds, std::max(left, 2 * most_seconds(p)) + most_beside);
+            std::min(p.limit_seconds, std::max(left, 2 * most_seconds(planned)) + most_beside);
     }
 }
 
@@ -208,11 +239,14 @@ std::vector<double> expected_steps(const Plan& plan) {
 void fit_budget(Plan& plan, double seconds) {
     double wanted = 0;
     for (const auto& planned : plan.cases)
-        if (!planned.with_previous) wanted += most_seconds(planned.protocol);
+        if (!planned.with_previous) wanted += most_seconds(planned);
     const double left = std::max(seconds - fixed_seconds(plan), 0.0) / plan.replicas;
     if (left >= wanted) return; // fits even at its longest
     const double cap = cap_for(plan.cases, left);
-    for (auto& planned : plan.cases) cut(planned.protocol, cap);
+    for (auto& planned : plan.cases) {
+        cut(planned.protocol, cap);
+        cut_run_time(planned, cap);
+    }
     cut(plan.protocol, cap);
     plan.notes.push_back(
         fmt::format("budget of {:.0f} s: at most {:.2g} s of measuring and {:.2g} s "
@@ -221,8 +255,11 @@ void fit_budget(Plan& plan, double seconds) {
     if (const double needed = expected_seconds(plan); needed > seconds)
         plan.notes.push_back(
             fmt::format("the budget of {:.0f} s is too small for these cases: "
-                        "expect {:.0f} s; choose fewer with --only or --exclude, or --replicas",
-                        seconds, needed));
+                        "expect {:.0f} s; choose fewer with --only or --exclude, or --replicas{}",
+                        seconds, needed,
+                        std::ranges::any_of(plan.cases, run_time_of)
+                            ? "; cases of other programs that do not fit are not measured"
+                            : ""));
 }
 
 namespace {
@@ -406,11 +443,14 @@ void finish_plan(Plan& plan, std::optional<double> budget_seconds, const record:
     if (budget_seconds) {
         fit_budget(plan, *budget_seconds);
         limit_hangs(plan, *budget_seconds);
+        if (std::ranges::any_of(plan.cases, run_time_of)) plan.hard_seconds = budget_seconds;
     }
     expect_spread(plan, machine);
     if (!plan.soak_seconds) note_targets(plan);
     if (budget_seconds || plan.soak_seconds || !plan.fewest_replicas) plan.most_seconds.reset();
     plan.expected_seconds = plan.soak_seconds.value_or(expected_seconds(plan));
+    if (plan.hard_seconds)
+        plan.expected_seconds = std::min(plan.expected_seconds, *plan.hard_seconds);
     limit_replicas(plan);
     if (budget_seconds) plan.patience_seconds = rest_of(*budget_seconds, plan.expected_seconds);
     plan.digest = digest_of(plan);

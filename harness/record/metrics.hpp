@@ -49,6 +49,7 @@ inline constexpr std::array metric_table{
     MetricDefinition{"iops", "1/s", true, "", "I/O operations per second"},
     MetricDefinition{"jitter", "s", false, "", "jitter", "", true},
     MetricDefinition{"loss", "1", false, "", "share of packets lost", "", true},
+    MetricDefinition{"retransmits", "1", false, "", "segments sent again", "", true},
     MetricDefinition{"sent_bandwidth", "B/s", true, "", "bandwidth of the sender"},
     MetricDefinition{"reverse_bandwidth", "B/s", true, "", "bandwidth of the other direction"},
     MetricDefinition{"sign_rate", "1/s", true, "", "signatures per second"},

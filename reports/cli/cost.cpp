@@ -31,7 +31,7 @@ Result<offers::CostOptions> cost_options(const Options& options,
                                          const store::Collection* runs) {
     const auto& words = options.costing;
     ASSAY_TRY(auto given, given_in(words.settings, offers::cost_settings()));
-    offers::CostOptions how{.terms = terms_of(options.offers),
+    offers::CostOptions how{.terms = terms_of(options.offers, &hardware),
                             .given = std::move(given),
                             .nodes = words.nodes,
                             .term_months = words.term_months,
@@ -68,7 +68,11 @@ Result<ExitCode> capacity(const Options& options) {
     for (const auto& name : options.inputs) {
         ASSAY_TRY(only.emplace_back(), reference::entry_named(hardware, name));
     }
-    ASSAY_TRY(const auto found, procure::capacity_of(given, words.training, hardware, only));
+    std::optional<procure::Model> model;
+    if (!words.model.empty()) {
+        ASSAY_TRY(model, procure::model_named(words.model));
+    }
+    ASSAY_TRY(const auto found, procure::capacity_of(given, words.training, hardware, only, model));
     ASSAY_TRY(deliver(options, outputs_of(found, words.explain), {}));
     return found.lines.of("device_bytes") ? ExitCode::done : ExitCode::inconclusive;
 }

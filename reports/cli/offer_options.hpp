@@ -93,7 +93,8 @@ void add_procurement(auto& verb, Options& o) {
               "run: what each run found. procurement: which of --offers to buy, by all runs");
     add_offer_files(verb, o);
     add_default(verb, "--profile", p.profile, "NAME",
-                "The work: training, inference, hpc-md, weather, rendering, data, mixed, or one of "
+                "The work: training, inference, hpc-md, weather, rendering, data, mixed, storage "
+                "(fio and iperf3), or one of "
                 "--profile-file");
     add_many(verb, "--profile-file", p.profile_files, "FILE",
              "More profiles, with weights of your own");
@@ -107,6 +108,9 @@ void add_procurement(auto& verb, Options& o) {
 void add_capacity(auto& verb, Options& o) {
     add_value(verb, "names", o.inputs, "NAME",
               "Only these accelerators and instances, by id, name or a short name");
+    add_value(verb, "--model", o.costing.model, "NAME",
+              "A published model, such as llama-3-70b: its figures, where --set gives no other; an "
+              "unknown name lists them all");
     verb.add_flag("--train", o.costing.training,
                   "To train it: gradients, optimiser and activations; to serve it otherwise");
     add_settings(verb, o);

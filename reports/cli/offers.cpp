@@ -9,6 +9,7 @@
 #include "offers/table.hpp"
 #include "verbs.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,8 +32,8 @@ Result<ExitCode> start_file(const Options& options) {
 }
 
 Result<ExitCode> lint_offers(const Options& options) {
-    const auto terms = terms_of(options.offers);
     ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
+    const auto terms = terms_of(options.offers, &hardware);
     ASSAY_TRY(const auto runs, collect_any(options.offers.results, options.collecting));
     std::vector<offers::LintedOffers> files;
     bool unreadable = false;
@@ -50,18 +51,28 @@ Result<ExitCode> lint_offers(const Options& options) {
 
 Result<ExitCode> show_offers(const Options& options) {
     ASSAY_TRY(const auto offers, offers_of(options.inputs, options.offers.defaults));
-    const auto terms = terms_of(options.offers);
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(offers, terms)}; },
-                          .json = [&] { return to_json(offers, terms); },
-                          .csv = {}};
+    ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
+    const auto terms = terms_of(options.offers, &hardware);
+    const auto doubts = static_cast<std::size_t>(std::ranges::count_if(
+        lint({.offers = offers, .faults = {}}, terms, nullptr, &hardware), [](const auto& found) {
+            return found.severity != document::Severity::note &&
+                   found.code != to_string(offers::OfferCode::unpriced);
+        }));
+    const Outputs outputs{
+        .documents = [&] { return std::vector{make_document(offers, terms, doubts)}; },
+        .json = [&] { return to_json(offers, terms); },
+        .csv = {}};
     ASSAY_TRY(deliver(options, outputs, inputs_of(options.inputs)));
     return ExitCode::done;
 }
 
 } // namespace
 
-offers::PriceTerms terms_of(const OffersWords& words) {
-    return {.now = seconds_now(), .max_age_days = words.max_age_days, .currency = words.currency};
+offers::PriceTerms terms_of(const OffersWords& words, const reference::Hardware* hardware) {
+    return {.now = seconds_now(),
+            .max_age_days = words.max_age_days,
+            .currency = words.currency,
+            .hardware = hardware};
 }
 
 Result<ExitCode> offers(const Options& options) {

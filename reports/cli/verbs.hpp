@@ -34,7 +34,8 @@ Result<ExitCode> import_files(const Options& options);
 Result<judge::Limits> limits_of(const CheckWords& asked, std::vector<store::Input>& inputs);
 
 /// Today, and how old a price may be.
-offers::PriceTerms terms_of(const OffersWords& words);
+offers::PriceTerms terms_of(const OffersWords& words,
+                            const reference::Hardware* hardware = nullptr);
 
 /// Offers, runs, data sheets and settings of what counts costs. `hardware` and `runs` must outlive it.
 Result<offers::CostOptions> cost_options(const Options& options,

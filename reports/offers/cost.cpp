@@ -412,7 +412,7 @@ Result<void> add_setting(const std::string& text, std::span<const Setting> table
 }
 
 void add_inputs(Calculation& lines, std::span<const Setting> table, const Given& given,
-                const std::string& money) {
+                const std::string& money, const Given& published, const std::string& source) {
     constexpr std::string_view stands = "money";
     for (const auto& setting : table) {
         const std::string key{setting.key};
@@ -420,6 +420,8 @@ void add_inputs(Calculation& lines, std::span<const Setting> table, const Given&
         if (unit.starts_with(stands)) unit = money + unit.substr(stands.size());
         if (const auto own = given.find(setting.key); own != given.end())
             lines.input(key, unit, own->second, Basis::given, "--set");
+        else if (const auto there = published.find(setting.key); there != published.end())
+            lines.input(key, unit, there->second, Basis::datasheet, source);
         else if (setting.usual)
             lines.input(key, unit, *setting.usual, Basis::assumed, "");
         else

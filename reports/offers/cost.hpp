@@ -39,9 +39,11 @@ using Given = std::map<std::string, double, std::less<>>;
 
 /// "pue=1.3"; fails with the names there are, or the range.
 Result<void> add_setting(const std::string& text, std::span<const Setting> table, Given& given);
-/// A line for each: given, usual or not known. `money` takes the place of that unit.
+/// A line for each: given, published, usual or not known. `money` takes the place of that unit; `source` is that of what
+/// is published.
 void add_inputs(Calculation& lines, std::span<const Setting> table, const Given& given,
-                const std::string& money = {});
+                const std::string& money = {}, const Given& published = {},
+                const std::string& source = {});
 
 // -------------------------------------------------------------------------------------------------
 

@@ -150,7 +150,7 @@ std::string in_words(Tariff tariff) {
     return std::string{find_text("tariff", to_string(tariff)).value_or(to_string(tariff))};
 }
 
-Document make_document(const Offers& offers, const PriceTerms& terms) {
+Document make_document(const Offers& offers, const PriceTerms& terms, std::size_t doubts) {
     Table table{.columns = {{.title = say<text::offers::offer>()},
                             {.title = say<text::offers::tariff>(), .rank = 1},
                             {.title = say<text::offers::price>(), .numeric = true},
@@ -171,6 +171,13 @@ Document make_document(const Offers& offers, const PriceTerms& terms) {
                       .tone = unpriced == 0 ? Tone::plain : Tone::weak};
     document.sections.push_back(
         {.title = say<text::offers::kicker>(), .blocks = {std::move(table)}, .heading = false});
+    if (doubts > 0)
+        document.foot.push_back(
+            {.text = say<text::offers::doubtful>(say_count<text::limits::findings>(doubts)),
+             .tone = Tone::weak});
+    for (const auto& [currency, cost] : offers.unused)
+        document.foot.push_back(
+            {.text = say<text::offers::unused>(money_in_words(cost, currency))});
     document.foot.push_back(
         {.text = say<text::offers::method>(fmt::format("{:g}", terms.max_age_days)),
          .tone = Tone::quiet});

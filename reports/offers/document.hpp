@@ -12,7 +12,8 @@
 
 namespace assay::offers {
 
-document::Document make_document(const Offers& offers, const PriceTerms& terms);
+document::Document make_document(const Offers& offers, const PriceTerms& terms,
+                                 std::size_t doubts = 0);
 std::string to_json(const Offers& offers, const PriceTerms& terms);
 
 struct LintedOffers {

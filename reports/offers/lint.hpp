@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with offers: prices that nothing can be counted with, a GPU's price where a node's should be, threads
-// for cores, currencies that nothing joins, figures that the catalogue has otherwise, offers that nobody measured.
+// What is wrong with offers: prices that nothing can be counted with, a GPU's price where a node's should be, prices that
+// no market has, threads for cores, currencies that nothing joins, figures that the catalogue has otherwise, offers that
+// nobody measured.
 
 #pragma once
 
@@ -24,8 +25,14 @@ ASSAY_ENUM(OfferCode,
            unreadable,       // a line that is no offer
            unpriced,         // the price may not be counted with: PriceState says why
            mixed_currencies, // no rate leads from one to the other
-           gpu_price,        // it looks like the price of one GPU of several
-           price_differs,    // a factor of 3 from offers alike
+           not_node_price,   // by the catalogue: of the host alone, or of a part of the node
+           implausible,      // less or more than anybody asks for the memory of such a GPU
+           placeholder,      // 9999, 0.01, or one price for types of many sizes
+           gpu_price, // it looks like the price of one GPU of several, or does not grow with them
+           price_differs, // a factor of 3 from offers alike
+           spot_as_on_demand,
+           duplicate,         // the same type, region and tariff once more
+           unused_commitment, // of a bill
            vcpu_as_core,
            catalog_differs, // from what the catalogue says of that type
            ambiguous_gpu,   // its name may mean several

@@ -125,13 +125,40 @@ bool is_formula(std::string_view cell) {
            cell.find_first_not_of("0123456789.,eE+- ", first + 1) != std::string_view::npos;
 }
 
-Result<Amount> parse_amount(std::string_view text) {
+namespace {
+
+/// "23920.50" of "23.920,50" and "0.2956" of "0,2956"; nothing where a comma may part thousands, too.
+std::optional<std::string> with_point(std::string_view number) {
+    const auto comma = number.find(',');
+    const auto point = number.find('.');
+    constexpr std::size_t group = 3;
+    if (comma == std::string_view::npos) return {};
+    const auto decimals = number.substr(comma + 1);
+    const auto whole = number.substr(0, comma);
+    if (decimals.empty() || !std::ranges::all_of(decimals, is_digit)) return {};
+    if (point == std::string_view::npos && decimals.size() == group) return {};
+    std::string text;
+    for (std::size_t i = 0; i < whole.size(); ++i)
+        if (whole[i] != '.')
+            text += whole[i];
+        else if ((whole.size() - i) % (group + 1) != 0 || i == 0)
+            return {};
+    return text + '.' + std::string{decimals};
+}
+
+} // namespace
+
+Result<Amount> parse_amount(std::string_view text, bool decimal_comma) {
     const auto show = [&] { return '"' + plain(text, 60) + '"'; };
     const auto first = text.find_first_not_of(" \t");
     if (first == std::string_view::npos) return fail("an amount is missing: write 98.32");
     auto number = text.substr(first, text.find_last_not_of(" \t") - first + 1);
     if (is_formula(number)) return fail(show() + " is a formula; write its value");
-    if (number.find(',') != std::string_view::npos && is_digit(number.front()))
+    const auto pointed = decimal_comma ? with_point(number) : std::nullopt;
+    if (pointed) number = *pointed;
+    const bool is_grouped =
+        decimal_comma && !pointed && number.size() > 4 && number.find('.') == number.size() - 4;
+    if ((is_grouped || number.find(',') != std::string_view::npos) && is_digit(number.front()))
         return fail(show() + " may be read in two ways; write a point before the decimals and "
                              "nothing between thousands: 1234.5");
     double value = 0;

@@ -12,6 +12,7 @@
 #include "json/codec.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,9 @@ struct Amount {
     double value = 0;
     bool operator==(const Amount&) const = default;
 };
-/// Fails where it is no number, a formula, or may be read in two ways: "1.234,5", "1,234".
-Result<Amount> parse_amount(std::string_view text);
+/// Fails where it is no number, a formula, or may be read in two ways: "1.234,5", "1,234". With
+/// `decimal_comma`, "0,2956" and "23.920,50" are numbers, while "1,234" and "1.234" stay ambiguous.
+Result<Amount> parse_amount(std::string_view text, bool decimal_comma = false);
 json::Value encode_value(const Amount& amount);
 void decode_value(const json::Object& object, std::string_view key, Amount& out);
 
@@ -121,6 +123,8 @@ struct Offers {
     std::string name;
     std::vector<ExchangeRate> rates;
     std::vector<Offer> offers;
+    std::map<std::string, double>
+        unused{}; ///< by currency: what a bill has of commitments that nobody used
 };
 
 /// What files of others do not say: a catalogue of SkyPilot names neither provider nor date.

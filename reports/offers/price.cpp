@@ -4,6 +4,7 @@
 #include "base/utc.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
+#include "reference/catalog.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +26,16 @@ PriceState state_of(const std::string& date, const PriceTerms& terms) {
     // A date is good to its end.
     if (terms.now - *at >= (terms.max_age_days + 1) * seconds_a_day) return PriceState::stale;
     return PriceState::known;
+}
+
+/// Is the price that of the node, by what the catalogue says of its type?
+PriceState as_node(const Offer& offer, const reference::Hardware* hardware) {
+    const auto* const type =
+        hardware == nullptr ? nullptr : find_instance(*hardware, offer.provider, offer.instance);
+    const double there = type == nullptr ? 0 : type->gpus.value_or(0);
+    constexpr double rounding = 0.98;
+    if (!offer.gpus || *offer.gpus >= rounding * there) return PriceState::known;
+    return *offer.gpus == 0 ? PriceState::host_only : PriceState::part_of_node;
 }
 
 /// The newest of the direct rates and the inverse ones; null: there is none.
@@ -80,6 +91,8 @@ Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
                 .hour = {}};
     if (!offer.price)
         price.state = PriceState::missing;
+    else if (const auto node = as_node(offer, terms.hardware); node != PriceState::known)
+        price.state = node;
     else if (offer.fallback.value_or(false))
         price.state = PriceState::fallback;
     if (price.state != PriceState::known) return price;

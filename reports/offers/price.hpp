@@ -8,6 +8,7 @@
 #include "base/names.hpp"
 #include "base/result.hpp"
 #include "offers/offer.hpp"
+#include "reference/hardware.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +21,10 @@ namespace assay::offers {
 
 /// For programs: these stay as they are. What each means: price_state.json of document/texts.
 ASSAY_ENUM(PriceState, known, missing, undated, future, stale, fallback,
-           no_rate,    // no exchange rate leads to the currency that is asked for
-           rate_stale) // it is too old, or of no day
+           host_only,    // the catalogue has GPUs for this type, the offer has none
+           part_of_node, // the offer has fewer GPUs than the catalogue has for this type
+           no_rate,      // no exchange rate leads to the currency that is asked for
+           rate_stale)   // it is too old, or of no day
 std::string in_words(PriceState state);
 
 constexpr double hours_a_year = 8760; ///< 365 days
@@ -30,7 +33,8 @@ constexpr double hours_a_month = hours_a_year / 12;
 struct PriceTerms {
     double now = 0; ///< seconds since 1970
     double max_age_days = 90;
-    std::string currency; ///< all costs in this one; as quoted where empty
+    std::string currency;                          ///< all costs in this one; as quoted where empty
+    const reference::Hardware* hardware = nullptr; ///< the catalogue that tells what a node is
 };
 
 struct Exchange {

@@ -119,6 +119,7 @@ Result<Offers> offers_of(const std::vector<std::string>& paths, const OfferDefau
                                           read.faults.size() - 1));
         if (all.name.empty()) all.name = read.offers.name;
         std::ranges::move(read.offers.rates, std::back_inserter(all.rates));
+        for (const auto& [currency, cost] : read.offers.unused) all.unused[currency] += cost;
         for (auto& offer : read.offers.offers) {
             if (!ids.insert(offer.id).second)
                 return fail(fmt::format("{}: an offer \"{}\" is in an earlier file too",

@@ -23,7 +23,14 @@ constexpr std::size_t most_faults = 100;
 class Table {
 public:
     Table(std::string_view text, const std::string& source, const OfferDefaults& defaults)
-        : rows_{text}, source_{source}, defaults_{defaults} {}
+        : rows_{text}, source_{source}, defaults_{defaults} {
+        // Spreadsheets of countries that write decimals with a comma part cells by semicolons.
+        CsvRows all{text};
+        while (all.separator() == ';' && !decimal_comma_ && all.next())
+            decimal_comma_ = std::ranges::any_of(all.cells(), [](const auto& cell) {
+                return cell.find(',') != cell.npos && parse_amount(cell, true);
+            });
+    }
 
     OffersRead take() {
         if (rows_.next()) {
@@ -92,7 +99,7 @@ private:
     void set(std::string_view title, std::optional<Amount>& out) {
         const auto text = cell(title);
         if (text.find_first_not_of(' ') == std::string_view::npos) return;
-        auto amount = parse_amount(text);
+        auto amount = parse_amount(text, decimal_comma_);
         if (!amount) return wrong(title, amount.error().message);
         out = std::move(*amount);
     }
@@ -145,6 +152,7 @@ private:
         set("AvailabilityZone", offer.zone);
         set("AcceleratorName", offer.gpu);
         set("AcceleratorCount", offer.gpus);
+        if (!offer.gpus && has("AcceleratorCount")) offer.gpus = 0;
         set("vCPUs", offer.vcpus);
         set("MemoryGiB", offer.memory_gib);
         std::optional<Amount> spot;
@@ -180,6 +188,12 @@ private:
         if (instance.empty()) instance = instance_in(cell("SkuPriceDetails"));
         const bool by_hour = unit == "Hours" || unit == "Hour" || unit == "Hrs" || unit == "hours";
         const auto kind = cell("ChargeCategory");
+        std::optional<double> cost;
+        set("EffectiveCost", cost);
+        if (kind == "Usage" && cell("CommitmentDiscountStatus") == "Unused") {
+            if (fine_ && cost) read_.offers.unused[std::string{cell("BillingCurrency")}] += *cost;
+            return;
+        }
         if (instance.empty() || !by_hour || (!kind.empty() && kind != "Usage")) {
             ++read_.skipped;
             return;
@@ -198,9 +212,7 @@ private:
         const auto until = cell(has("ChargePeriodEnd") ? "ChargePeriodEnd" : "BillingPeriodEnd");
         constexpr std::size_t date_length = 10;
         offer.date = until.substr(0, date_length);
-        std::optional<double> cost;
         std::optional<double> hours;
-        set("EffectiveCost", cost);
         set(cell("PricingQuantity").empty() ? "ConsumedQuantity" : "PricingQuantity", hours);
         if (!fine_) return;
         offer.source = source_;
@@ -239,6 +251,7 @@ private:
     std::map<std::string, std::size_t, std::less<>> columns_;
     std::map<std::string, Bill> bills_;
     OffersRead read_;
+    bool decimal_comma_ = false;
     bool fine_ = true; ///< the row so far
 };
 

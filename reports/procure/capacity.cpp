@@ -34,8 +34,8 @@ constexpr std::array table{
     offers::Setting{"kv_heads", "count", {}, 1, many},
     offers::Setting{"head_size", "count", {}, 1, many},
     offers::Setting{"kv_rank", "count", {}, 1, many},
-    offers::Setting{"rope_size", "count", 0, 0, many}, offers::Setting{"kv_bits", "bit", 16, 1, 64},
-    offers::Setting{"sequence", "count", {}, 1, many},
+    offers::Setting{"rope_size", "count", {}, 0, many},
+    offers::Setting{"kv_bits", "bit", 16, 1, 64}, offers::Setting{"sequence", "count", {}, 1, many},
     offers::Setting{"batch", "count", 1, 1, many}, offers::Setting{"tensor", "count", 1, 1, 1e6},
     offers::Setting{"pipeline", "count", 1, 1, 1e6}, offers::Setting{"data", "count", 1, 1, 1e6},
     offers::Setting{"zero", "count", 0, 0, 3},
@@ -78,11 +78,10 @@ void add_cache(offers::Calculation& lines) {
         lines.result("kv_cache", "B", "kv_token * sequence * batch / pipeline");
         return;
     }
-    const std::string heads = lines.of("kv_heads") ? "kv_heads" : "heads";
-    const std::string size = lines.of("head_size") ? "head_size" : "hidden / heads";
-    lines.result("kv_token", "B", fmt::format("2 * layers * {} * {} * kv_bits / 8", heads, size));
+    // Neither follows from the other figures: models share heads, and their size is not always hidden / heads.
+    lines.result("kv_token", "B", "2 * layers * kv_heads * head_size * kv_bits / 8");
     lines.result("kv_cache", "B",
-                 fmt::format("kv_token * sequence * batch / (pipeline * min(tensor, {}))", heads));
+                 "kv_token * sequence * batch / (pipeline * min(tensor, kv_heads))");
 }
 
 struct Need {
@@ -126,14 +125,21 @@ std::span<const offers::Setting> capacity_settings() { return table; }
 
 Result<Capacity> capacity_of(const offers::Given& given, bool training,
                              const reference::Hardware& hardware,
-                             const std::vector<reference::CatalogEntry>& only) {
+                             const std::vector<reference::CatalogEntry>& only,
+                             const std::optional<Model>& model) {
+    if (training && model && model->has_experts)
+        return fail(
+            fmt::format("--train: {} has experts, and the formula of activations is that of "
+                        "a dense transformer",
+                        model->name));
     for (const auto& [key, value] : given)
         if (std::ranges::find(table, key, &offers::Setting::key)->unit == "count" &&
             value != std::floor(value))
             return fail(fmt::format("--set {}={:g} is no whole number", key, value));
     Capacity capacity{.training = training, .lines = {}, .holders = {}, .instances = {}};
     auto& lines = capacity.lines;
-    add_inputs(lines, table, given);
+    add_inputs(lines, table, given, {}, model ? model->figures : offers::Given{},
+               model ? model->source : "");
     add_states(lines, training);
     if (training)
         add_activations(lines);
@@ -188,7 +194,7 @@ Document make_document(const Capacity& capacity, bool explain) {
         document.verdict = say<text::capacity::verdict>(record::human_bytes(need->quantity->value),
                                                         fitting, capacity.holders.size());
     } else {
-        document.verdict = say<text::capacity::cannot>(reason_in_words(*need));
+        document.verdict = say<text::capacity::cannot>(reason_in_words(*need), need->missing);
         document.tone = Tone::weak;
     }
     Table parts{.columns = {{.title = say<text::capacity::part>()},
@@ -201,6 +207,13 @@ Document make_document(const Capacity& capacity, bool explain) {
                                             offers::linked(cell_of(line), key)}});
     document.sections.push_back(
         {.title = say<text::capacity::kicker>(), .blocks = {std::move(parts)}, .heading = false});
+    std::vector<std::string> assumed;
+    for (const auto* line : capacity.lines.behind("device_bytes"))
+        if (line->basis == offers::Basis::assumed && line->formula.empty())
+            assumed.push_back(fmt::format("{}={:g}", line->key, line->quantity->value));
+    assumed.push_back(fmt::format("usable={:g}", capacity.lines.of("usable")->value));
+    if (capacity.lines.find("usable")->basis == offers::Basis::assumed)
+        document.foot.push_back({.text = say<text::capacity::assumed>(join(assumed))});
     if (!capacity.holders.empty()) {
         Table table{.columns = {{.title = say<text::capacity::device>()},
                                 {.title = say<text::capacity::memory>(), .numeric = true},

@@ -8,9 +8,11 @@
 #include "base/result.hpp"
 #include "document/document.hpp"
 #include "offers/cost.hpp"
+#include "procure/models.hpp"
 #include "reference/catalog.hpp"
 #include "reference/hardware.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,10 +46,12 @@ struct Capacity {
     std::vector<InstanceHolder>
         instances; ///< the fewest nodes first, of these what leaves least unused
 };
-/// Fails where heads or layers do not divide. `only`: accelerators and types of instances; all where empty.
+/// Fails where heads or layers do not divide. `only`: accelerators and types of instances; all where empty. `model`: has
+/// the figures that are not given.
 Result<Capacity> capacity_of(const offers::Given& given, bool training,
                              const reference::Hardware& hardware,
-                             const std::vector<reference::CatalogEntry>& only = {});
+                             const std::vector<reference::CatalogEntry>& only = {},
+                             const std::optional<Model>& model = {});
 
 document::Document make_document(const Capacity& capacity, bool explain);
 std::string to_json(const Capacity& capacity);

@@ -217,10 +217,21 @@ TEST(CatalogVerb, RefusesWhatItDoesNotKnow) {
     EXPECT_THAT(lint.output, HasSubstr("(unreadable)"));
 }
 
+TEST(CatalogVerb, CapacityKnowsPublishedModelsAndAssumesNoHeads) {
+    refuses({"capacity", "--model", "llama-9-1b"}, {"llama-3-70b", "deepseek-r1", "--set"});
+    const auto shown = run({"capacity", "--model", "Llama-3.3-70B", "--set", "sequence=8192"});
+    EXPECT_EQ(shown.code, 0);
+    EXPECT_THAT(shown.output, AllOf(HasSubstr("320 KiB"), HasSubstr("kv_bits=16")));
+    const auto unknown = run({"capacity", "--set", "parameters=70e9", "--set", "layers=80", "--set",
+                              "hidden=8192", "--set", "heads=64", "--set", "sequence=8192"});
+    EXPECT_EQ(unknown.code, 3) << "inconclusive";
+    EXPECT_THAT(unknown.output, HasSubstr("Heads of keys and values"));
+}
+
 TEST(CatalogVerb, CapacityIsAboutTheInstancesThatAreNamed) {
     const auto shown =
         run({"capacity", "p5.48xlarge", "--set", "parameters=7e9", "--set", "layers=32", "--set",
-             "heads=32", "--set", "hidden=4096", "--set", "sequence=4096"});
+             "kv_heads=32", "--set", "head_size=128", "--set", "sequence=4096"});
     EXPECT_EQ(shown.code, 0);
     EXPECT_THAT(shown.output,
                 AllOf(HasSubstr("aws/p5.48xlarge"), HasSubstr("8 × NVIDIA H100 SXM5 80GB")));

@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"bandwidth", "sent_bandwidth"}},
         Tried{"iperf3.tcp",
               {"direction=both", "streams=2", "seconds=1"},
-              {"bandwidth", "sent_bandwidth", "reverse_bandwidth"}},
+              {"bandwidth", "sent_bandwidth", "latency", "retransmits", "reverse_bandwidth"}},
         Tried{"iperf3.udp",
               {"megabits=10", "seconds=1"},
               {"bandwidth", "sent_bandwidth", "loss", "jitter"}},

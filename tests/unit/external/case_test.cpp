@@ -10,6 +10,7 @@
 namespace assay::external {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST_F(Tool, IsRunCheckedAndReported) {
@@ -58,6 +59,33 @@ TEST_F(Tool, AWrongRunIsIncorrect) {
     auto& tool = prepare("echo 'rate: 5 MB/s'; echo 'errors: 3'");
     tool.run();
     EXPECT_EQ(tool.verify().detail, "an error: \"3\" is not 0");
+}
+
+/// A check that was cut short says nothing of the result, unless something else is wrong too.
+TEST_F(Tool, AnUnfinishedCheckIsNoWrongResult) {
+    json_["checks"].push_back({{"notices", "a block that was not read"},
+                               {"match", "read: (\\d+) blocks"},
+                               {"equals", 9},
+                               {"completes", true}});
+    EXPECT_THAT(problem("echo 'rate: 5 MB/s'; echo 'errors: 0'; echo 'read: 4 blocks'"),
+                AllOf(HasSubstr("did not come to its end"), HasSubstr("not read")));
+    EXPECT_EQ(problem("echo 'rate: 5 MB/s'; echo 'errors: 0'; echo 'read: 9 blocks'"), "");
+    auto& tool = prepare("echo 'rate: 5 MB/s'; echo 'errors: 2'; echo 'read: 4 blocks'");
+    tool.run();
+    EXPECT_FALSE(tool.verify().passed);
+    EXPECT_THAT(tool.verify().detail, HasSubstr("an error"));
+}
+
+/// Messages in front of a JSON document are no damage; where a check fails they name the cause.
+TEST_F(Tool, HearsWordsInFrontOfJson) {
+    json_["metrics"][0] = {{"metric", "bandwidth"}, {"at", "/rate"}, {"unit", "MB/s"}};
+    json_["checks"] = {{{"notices", "an error"}, {"at", "/error"}, {"equals", 0}}};
+    EXPECT_EQ(
+        problem("echo 'disk: slow clock'; echo '[info] go'; echo '{\"rate\": 5, \"error\": 0}'"),
+        "");
+    auto& tool = prepare("echo 'disk: cannot read block 7'; echo '{\"rate\": 5, \"error\": 3}'");
+    tool.run();
+    EXPECT_EQ(tool.verify().detail, "an error: \"3\" is not 0 (disk: cannot read block 7)");
 }
 
 TEST_F(Tool, ThatIsMissingIsNamedWithItsPackage) {

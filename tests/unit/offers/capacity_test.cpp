@@ -56,10 +56,58 @@ TEST(Capacity, OfTheCacheIsThatOfTheModelsListed) {
          70'272}, // DeepSeek-V3, latent attention
         {{{"layers", 80}, {"kv_heads", 8}, {"head_size", 128}}, 327'680},  // Qwen2.5 72B
         {{{"layers", 126}, {"kv_heads", 8}, {"head_size", 128}}, 516'096}, // Llama 3.1 405B
-        {{{"layers", 32}, {"heads", 32}, {"hidden", 4096}},
+        {{{"layers", 32}, {"kv_heads", 32}, {"head_size", 128}},
          524'288}}; // Llama 2 7B, every head its own
     for (const auto& [given, bytes] : models)
         EXPECT_DOUBLE_EQ(capacity(given, false).lines.of("kv_token")->value, bytes);
+}
+
+/// Published totals: model cards of meta-llama, mistralai and Qwen; DeepSeek-V3, arXiv 2412.19437 (671B).
+TEST(Capacity, KnowsPublishedModels) {
+    struct Known {
+        const char* name;
+        double parameters;
+        double kv_token;
+    };
+    static const auto hardware = reference::read_hardware().value();
+    for (const auto& [name, parameters, kv_token] :
+         {Known{"llama-3-8b", 8.03e9, 131'072}, Known{"llama-3.3-70b", 70.6e9, 327'680},
+          Known{"llama-3.1-405b", 405.9e9, 516'096}, Known{"qwen3-0.6b", 0.6e9, 114'688},
+          Known{"qwen3-8b", 8.19e9, 147'456}, Known{"qwen3-14b", 14.8e9, 163'840},
+          Known{"qwen3-32b", 32.8e9, 262'144}, Known{"qwen3-30b-a3b", 30.5e9, 98'304},
+          Known{"Qwen3-235B-A22B", 235.1e9, 192'512}, Known{"mixtral-8x7b", 46.7e9, 131'072},
+          Known{"mixtral-8x22b", 140.6e9, 229'376}, Known{"deepseek-r1", 671e9, 70'272}}) {
+        const auto model = procure::model_named(name);
+        ASSERT_TRUE(model) << model.error().message;
+        const auto found =
+            procure::capacity_of({{"sequence", 1024}}, false, hardware, {}, *model).value();
+        EXPECT_NEAR(found.lines.of("parameters")->value, parameters, 0.01 * parameters) << name;
+        EXPECT_DOUBLE_EQ(found.lines.of("kv_token")->value, kv_token) << name;
+        EXPECT_TRUE(found.lines.of("device_bytes")) << name;
+        EXPECT_NE(found.lines.find("layers")->source.find("config.json"), std::string::npos);
+    }
+    const auto unknown = procure::model_named("gpt-2");
+    ASSERT_FALSE(unknown);
+    EXPECT_NE(unknown.error().message.find("mixtral-8x22b"), std::string::npos);
+    // Experts have no dense activations; what is given wins over what is published.
+    const auto sparse = procure::model_named("deepseek-v3").value();
+    EXPECT_FALSE(procure::capacity_of({}, true, hardware, {}, sparse));
+    EXPECT_DOUBLE_EQ(procure::capacity_of({{"kv_bits", 8}}, false, hardware, {}, sparse)
+                         .value()
+                         .lines.of("kv_token")
+                         ->value,
+                     35'136);
+}
+
+/// Heads that share keys and values, and their size, are told or the cache is not known.
+TEST(Capacity, AssumesNoHeads) {
+    const Given dense{{"parameters", 7e9}, {"layers", 32},     {"hidden", 4096},
+                      {"heads", 32},       {"sequence", 4096}, {"head_size", 128}};
+    const auto found = capacity(dense, false);
+    EXPECT_FALSE(found.lines.of("device_bytes"));
+    EXPECT_EQ(found.lines.find("device_bytes")->missing, "kv_heads");
+    EXPECT_FALSE(capacity({{"kv_rank", 512}, {"layers", 61}}, false).lines.of("kv_token"))
+        << "the part of the position is not nothing";
 }
 
 /// 70e9 x 2 B and 327,680 B x 8192 x 16, over four devices: 45.7 GB. 8 bits halve the weights.

@@ -43,7 +43,64 @@ TEST(OffersLint, FindsAGpusPriceWhereANodesShouldBe) {
     EXPECT_THAT(codes_of("a,x,on_demand,H100,8,,,6.88,USD,2026-11-01\n"
                          "b,y,on_demand,H100,8,,,55.04,USD,2026-11-01\n"
                          "b,y,spot,H100,8,,,7,USD,2026-11-01\n"),
-                ElementsAre("gpu_price a x on_demand", "price_differs b y on_demand"));
+                ElementsAre("gpu_price a x on_demand"));
+}
+
+/// Rows of one provider: GPUs and price.
+std::vector<std::string> family(const std::vector<std::pair<int, std::string>>& rows) {
+    std::string text;
+    for (const auto& [gpus, price] : rows)
+        text += fmt::format("a,n{0},on_demand,A40,{0},,,{1},USD,2026-11-01\n", gpus, price);
+    return codes_of(text);
+}
+
+TEST(OffersLint, FindsPricesThatDoNotGrowWithTheGpus) {
+    EXPECT_THAT(family({{1, "0.40"}, {2, "0.80"}, {4, "1.60"}, {8, "3.20"}}), IsEmpty());
+    EXPECT_THAT(family({{1, "0.40"}, {2, "0.40"}, {4, "0.40"}}),
+                ElementsAre("gpu_price a n2 on_demand", "gpu_price a n4 on_demand"));
+    EXPECT_THAT(family({{1, "0.40"}, {2, "0.80"}, {4, "1.60"}, {8, "1.60"}}),
+                ElementsAre("gpu_price a n8 on_demand"))
+        << "most rows grow";
+    EXPECT_THAT(family({{1, "6.40"}, {2, "0.80"}, {4, "1.60"}, {8, "3.20"}}),
+                ElementsAre("price_differs a n1 on_demand"))
+        << "the dear one is wrong, not the others";
+}
+
+TEST(OffersLint, NamesTheWrongRowNotTheRightOne) {
+    const std::string good = "a,x,on_demand,A40,8,,,3.60,USD,2026-11-01\n"
+                             "b,x,on_demand,A40,8,,,4.00,USD,2026-11-01\n";
+    EXPECT_THAT(codes_of(good + "c,x,on_demand,A40,8,,,0.9,USD,2026-11-01\n"),
+                ElementsAre("price_differs c x on_demand"))
+        << "too cheap is as suspicious as too dear";
+    EXPECT_THAT(codes_of(good + "c,x,on_demand,A40,8,,,40,USD,2026-11-01\n"),
+                ElementsAre("price_differs c x on_demand"));
+    // Of two that nothing decides between, one finding names both.
+    EXPECT_THAT(codes_of("a,x,on_demand,A40,1,,,0.40,USD,2026-11-01\n"
+                         "b,x,on_demand,A40,1,,,1.60,USD,2026-11-01\n"),
+                ElementsAre("price_differs a x on_demand"));
+    // Sixteen times the processors explain eight times the price.
+    EXPECT_THAT(codes_of("a,s,on_demand,T4,1,4,,0.5,USD,2026-11-01\n"
+                         "a,m,on_demand,T4,1,8,,0.7,USD,2026-11-01\n"
+                         "a,l,on_demand,T4,1,64,,4,USD,2026-11-01\n"),
+                IsEmpty());
+}
+
+TEST(OffersLint, FindsPlaceholders) {
+    EXPECT_THAT(codes_of("a,x,on_demand,,,8,,9999,USD,2026-11-01\n"
+                         "a,y,on_demand,Z1,1,,,0.01,USD,2026-11-01\n"),
+                ElementsAre("placeholder a x on_demand", "placeholder a y on_demand"));
+    EXPECT_THAT(codes_of("a,x,on_demand,,,2,,1.5,USD,2026-11-01\n"
+                         "a,y,on_demand,,,8,,1.5,USD,2026-11-01\n"
+                         "a,z,on_demand,,,64,,1.5,USD,2026-11-01\n"
+                         "a,w,on_demand,,,64,,3,USD,2026-11-01\n"),
+                ElementsAre("placeholder a x on_demand", "placeholder a y on_demand",
+                            "placeholder a z on_demand"));
+    EXPECT_THAT(codes_of("a,x,on_demand,A40,1,,,0.4,USD,2026-11-01\n"
+                         "a,x,spot,A40,1,,,0.4,USD,2026-11-01\n"),
+                ElementsAre("spot_as_on_demand"));
+    EXPECT_THAT(codes_of("a,x,spot,A40,1,,,0.4,USD,2026-11-01\n"
+                         "a,x,spot,A40,1,,,0.4,USD,2026-11-01\n"),
+                ElementsAre("duplicate"));
 }
 
 TEST(OffersLint, FindsThreadsForCores) {
@@ -81,7 +138,7 @@ std::vector<std::string> against_catalogue(const std::string& row) {
     for (const auto& one : lint(
              parse_offers("provider,instance,tariff,gpu,gpus,vcpus,cores,memory_gib,price,currency,"
                           "date\n" +
-                              row + ",1,USD,2026-11-01\n",
+                              row + ",40,USD,2026-11-01\n",
                           "x.csv"),
              today, nullptr, &hardware))
         found.push_back(fmt::format("{} {}", one.code, one.what));
@@ -95,7 +152,8 @@ TEST(OffersLint, HoldsOffersAgainstTheCatalogue) {
         << "what is not given is not filled in";
     EXPECT_THAT(
         against_catalogue(start + ",4,96,,1024"),
-        ElementsAre("catalog_differs gpus is 4, but 8 in the catalogue for aws/p5.48xlarge.",
+        ElementsAre("not_node_price This is the price of a part of the node: the catalogue has 8 × "
+                    "nvidia-h100-sxm5-80gb for this type.",
                     "catalog_differs vcpus is 96, but 192 in the catalogue for "
                     "aws/p5.48xlarge.",
                     "catalog_differs memory_gib is 1024, but 2048 in the catalogue for "
@@ -107,9 +165,45 @@ TEST(OffersLint, HoldsOffersAgainstTheCatalogue) {
 }
 
 TEST(OffersLint, SaysWhatAGpusNameMayMean) {
-    const auto found = against_catalogue("a,x,on_demand,H100,8,,,");
+    const auto found = against_catalogue("a,x,on_demand,H100,1,,,");
     ASSERT_EQ(found.size(), 1U);
     EXPECT_THAT(found.front(), HasSubstr("nvidia-h100-pcie-80gb"));
+}
+
+/// The memory of the GPU bounds its price, from below too.
+TEST(OffersLint, FindsPricesThatNoMarketHas) {
+    static const auto hardware = reference::read_hardware().value();
+    const PriceTerms today{.now = *seconds_of("2026-11-23"), .max_age_days = 90, .currency = ""};
+    const auto found =
+        lint(parse_offers(titles + "a,x,on_demand,nvidia-h200-sxm-141gb,8,,,0.5,USD,2026-11-01\n"
+                                   "b,y,on_demand,nvidia-h200-sxm-141gb,8,,,60,USD,2026-11-01\n"
+                                   "c,z,on_demand,nvidia-h200-sxm-141gb,8,,,5000,USD,2026-11-01\n",
+                          "x.csv"),
+             today, nullptr, &hardware);
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].code, "implausible");
+    EXPECT_EQ(found[0].about, "a x on_demand");
+    EXPECT_EQ(found[1].about, "c z on_demand");
+}
+
+/// A catalogue of SkyPilot lists hosts without their GPUs for some providers.
+TEST(OffersLint, HostAloneHasNoPriceOfANode) {
+    static const auto hardware = reference::read_hardware().value();
+    const auto read =
+        parse_offers("InstanceType,vCPUs,MemoryGiB,AcceleratorName,AcceleratorCount,Region,Price,"
+                     "SpotPrice\n"
+                     "a2-highgpu-2g,24,170,,,europe-west4,1.4,\n"
+                     "c3-standard-176,176,704,,,europe-west4,9.2,\n",
+                     "x.csv", {.provider = "gcp", .date = "2026-11-20"});
+    PriceTerms terms{.now = *seconds_of("2026-11-23"),
+                     .max_age_days = 90,
+                     .currency = "",
+                     .hardware = &hardware};
+    EXPECT_EQ(price_of(read.offers.offers.at(0), {}, terms).state, PriceState::host_only);
+    EXPECT_EQ(price_of(read.offers.offers.at(1), {}, terms).state, PriceState::known);
+    const auto found = lint(read, terms, nullptr, &hardware);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].code, "not_node_price");
 }
 
 TEST(OffersLint, ProvidersGoByManyNames) {

@@ -120,6 +120,35 @@ TEST(OffersRead, TakesABillByFocus) {
     EXPECT_EQ(read.offers.offers[1].date, "2026-11-01");
 }
 
+/// Hours of a commitment that nobody used are no hours of a node; their cost is told.
+TEST(OffersRead, KeepsUnusedCommitmentsOutOfThePrice) {
+    const auto read = parse_offers(
+        "ProviderName,InstanceType,PricingCategory,PricingUnit,PricingQuantity,EffectiveCost,"
+        "BillingCurrency,ChargePeriodEnd,ChargeCategory,CommitmentDiscountStatus\n"
+        "AWS,c7a.large,Committed,Hours,10,0.8,EUR,2026-11-01T00:00:00Z,Usage,Used\n"
+        "AWS,c7a.large,Committed,Hours,5,9.5,EUR,2026-11-01T00:00:00Z,Usage,Unused\n",
+        "bill.csv");
+    ASSERT_EQ(read.offers.offers.size(), 1U);
+    EXPECT_DOUBLE_EQ(read.offers.offers[0].price->value, 0.08);
+    EXPECT_EQ(read.offers.unused, (std::map<std::string, double>{{"EUR", 9.5}}));
+}
+
+/// Spreadsheets of countries that write decimals with a comma.
+TEST(OffersRead, TakesDecimalCommasBetweenSemicolons) {
+    const auto table = [](const std::string& first, const std::string& second) {
+        return parse_offers("provider;instance;tariff;price;currency\na;s;spot;" + first +
+                                ";EUR\na;t;spot;" + second + ";EUR\n",
+                            "x.csv");
+    };
+    const auto read = table("0,1875", "12.345,60");
+    ASSERT_THAT(read.faults, IsEmpty());
+    EXPECT_EQ(read.offers.offers[0].price->value, 0.1875);
+    EXPECT_EQ(read.offers.offers[1].price->text, "12345.60");
+    EXPECT_THAT(table("0,18", "1.234").faults, ElementsAre(HasSubstr("two ways")));
+    EXPECT_THAT(table("0,18", "1,234").faults, ElementsAre(HasSubstr("two ways")));
+    EXPECT_THAT(table("0.18", "1.234").faults, IsEmpty()) << "every amount has a point";
+}
+
 Rows rows_of(std::string_view text) {
     Rows rows;
     for (CsvRows csv{text}; csv.next();) rows.push_back(csv.cells());

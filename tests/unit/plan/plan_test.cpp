@@ -177,6 +177,34 @@ TEST(Plan, BudgetIsKeptWhereItCanBeAndNeverBelowTheFloor) {
     EXPECT_THAT(plan_of({.what = {"*"}, .budget_seconds = 1e6}).notes, IsEmpty());
 }
 
+/// A program measures as long as it is told, three times a replica: that is what a budget shortens.
+TEST(Plan, BudgetSetsTheRunTimeOfOtherPrograms) {
+    auto programs = catalogue();
+    auto& benchmark = programs.modules.front().benchmarks.front();
+    benchmark.long_calls = true;
+    benchmark.parameters.push_back(made::count("seconds", 1, 60, {std::int64_t{5}}));
+    const auto of = [&](std::optional<double> budget, const std::string& set = {}) {
+        PlanRequest request{.what = {benchmark.id + "[" + programs.modules.front().module + "]"},
+                            .budget_seconds = budget};
+        if (!set.empty()) request.set = {benchmark.id + ".seconds=" + set};
+        return made::plan_of(programs, request);
+    };
+    const auto seconds_of = [](const Plan& plan) {
+        return std::get<std::int64_t>(*record::find(plan.cases.front().parameters, "seconds"));
+    };
+    const auto free = of({});
+    EXPECT_GT(free.expected_seconds, 3 * 5 * 3) << "three calls in each of three replicas";
+    EXPECT_FALSE(free.hard_seconds);
+    const double part = free.expected_seconds / 2;
+    EXPECT_EQ(seconds_of(free), 5);
+    EXPECT_LT(seconds_of(of(part)), 5);
+    EXPECT_LE(of(part).expected_seconds, part);
+    EXPECT_EQ(of(part).hard_seconds, part);
+    EXPECT_EQ(seconds_of(of(2)), 1);
+    EXPECT_THAT(of(2).notes, Contains(HasSubstr("not measured")));
+    EXPECT_EQ(seconds_of(of(part, "7")), 7) << "chosen by people";
+}
+
 TEST(Plan, ACaseThatHangsMayCostWhatTheBudgetLeaves) {
     const auto usual = plan_of({.what = {"*"}}).cases.front().protocol.limit_seconds;
     for (const double seconds : {1.0, 30.0, 60.0}) {

@@ -260,7 +260,7 @@ std::string refusal(const std::string& text) {
 TEST(Profiles, AreInstalledForTheWorkThatPeopleDo) {
     const auto profiles = installed();
     for (const auto* name :
-         {"training", "inference", "hpc-md", "weather", "rendering", "data", "mixed"})
+         {"training", "inference", "hpc-md", "weather", "rendering", "data", "mixed", "storage"})
         EXPECT_TRUE(find_profile(profiles, name)) << name;
     const auto missing = find_profile(profiles, "trainig");
     ASSERT_FALSE(missing);
