@@ -12,6 +12,7 @@
 #include "record/format.hpp"
 #include "reference/advice.hpp"
 #include "reference/hardware.hpp"
+#include "reference/links.hpp"
 #include "reference/versions.hpp"
 #include "telemetry/errors.hpp"
 
@@ -20,7 +21,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -45,9 +45,7 @@ using machine::DeviceState;
 
 /// "18 NVLinks", or "17 of 18 NVLinks" if its kind has more.
 std::string links(int up, const std::optional<reference::HardwareEntry>& known) {
-    const bool counts = known && known->nvlink_bandwidth && known->nvlink_rate &&
-                        !known->nvlink_bridge; // a bridge is optional
-    const long all = counts ? std::lround(*known->nvlink_bandwidth / *known->nvlink_rate) : up;
+    const int all = reference::nvlinks_of(known ? &*known : nullptr);
     const auto of = all > up ? fmt::format(" of {}", all) : std::string{};
     return fmt::format("{}{} NVLink{}", up, of, up == 1 && of.empty() ? "" : "s");
 }
@@ -67,6 +65,7 @@ std::string description(const record::Device& device) {
     if (device.numa_node) parts.push_back(fmt::format("near NUMA node {}", *device.numa_node));
     const auto known = reference::find_hardware(device);
     if (device.nvlinks) parts.push_back(links(*device.nvlinks, known));
+    if (!device.fabric.state.empty()) parts.push_back("fabric " + device.fabric.state);
     if (known)
         parts.push_back(fmt::format("data sheet {} (configs/hardware)", known->name));
     else
@@ -191,8 +190,10 @@ Diagnosis diagnose() {
     found.devices = machine::read_device_states(machine::Files{}, found.machine.pci);
     found.modules = launch::probe_modules(catalogue, found.machine);
     found.problems = catalogue.problems;
+    const auto& hardware = reference::installed_hardware();
     found.findings = reference::advise(found.machine, machine::Files{},
-                                       telemetry::ErrorWatch{found.machine}.counters());
+                                       telemetry::ErrorWatch{found.machine}.counters(),
+                                       hardware ? &*hardware : nullptr);
     if (const auto known = reference::read_compatibility())
         for (auto& finding :
              reference::on_versions(found.machine, cuda_runtime(found.modules), *known))

@@ -229,10 +229,33 @@ std::string chosen(std::string_view text) {
     return std::string{text.substr(open + 1, close - open - 1)};
 }
 
+/// Where empty memory channels, or the memory of devices, make NUMA nodes unlike each other.
+void add_nodes(const Files& files, Memory& memory) {
+    const std::filesystem::path nodes = "/sys/devices/system/node";
+    std::vector<std::int64_t> empty;
+    for (const auto& name : files.names(nodes)) {
+        const auto number = name.starts_with("node") ? to_number(name.substr(4)) : std::nullopt;
+        const auto text = files.text(nodes / name / "meminfo"); // "Node 0 MemTotal:  131072 kB"
+        const auto at = std::min(text.find("MemTotal"), text.size());
+        const auto bytes = kilobytes(text.substr(at), "MemTotal");
+        if (!number || !bytes) continue;
+        const bool has_cpus =
+            !files.line(nodes / name / "cpulist").empty() ||
+            files.line(nodes / name / "cpumap").find_first_not_of("0,") != std::string::npos;
+        if (!has_cpus)
+            memory.far_bytes += *bytes;
+        else if (*bytes == 0)
+            empty.push_back(*number);
+    }
+    std::ranges::sort(empty);
+    for (const auto number : empty) memory.nodes_without.push_back(std::to_string(number));
+}
+
 } // namespace
 
 Memory read_memory(const Files& files) {
     Memory memory;
+    add_nodes(files, memory);
     memory.bytes = kilobytes(files.text("/proc/meminfo"), "MemTotal").value_or(0);
     memory.huge_pages = chosen(files.line("/sys/kernel/mm/transparent_hugepage/enabled"));
     for (const MemoryLimit& found : memory_limits(files)) {

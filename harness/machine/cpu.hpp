@@ -25,7 +25,9 @@ struct Cpu {
 Cpu read_cpu(const Files& files);
 
 struct Memory {
-    std::int64_t bytes = 0; ///< 0: not known
+    std::int64_t bytes = 0;     ///< 0: not known
+    std::int64_t far_bytes = 0; ///< of it on NUMA nodes without CPUs: of devices, of CXL
+    std::vector<std::string> nodes_without; ///< NUMA nodes that have CPUs and no memory
     std::optional<std::int64_t> limit_bytes;
     std::string huge_pages;
 };

@@ -97,7 +97,7 @@ void complain_of_memory(const DeviceState& state, std::vector<record::Finding>& 
                                     errors, plural(errors)),
                         "results may be wrong, reset the device"});
     if (const auto rows = health.remapped_rows_uncorrected.value_or(0); rows > 0)
-        said.push_back({"rows_remapped", record::Severity::caution,
+        said.push_back({"rows_remapped", record::Severity::note,
                         fmt::format("{} memory row{} {} remapped after uncorrectable errors", rows,
                                     plural(rows), rows == 1 ? "was" : "were"),
                         "watch it; eight in one bank are a reason to return the device"});
@@ -128,12 +128,6 @@ void complain_of_speed(const DeviceState& state, std::vector<record::Finding>& s
              fmt::format("its power limit is {:.0f} of {:.0f} W", *device.power_limit_watts,
                          *device.power_limit_default_watts),
              fmt::format("`{}` as root raises it", machine::power_limit_command(device.kind))});
-    const auto& width = state.readings.pcie_width;
-    const auto& most = state.health.pcie_width_max;
-    if (width && most && *width < *most)
-        said.push_back({"link_narrow", record::Severity::caution,
-                        fmt::format("its PCIe link has {} of {} lanes", *width, *most),
-                        "normal when idle on some devices, otherwise check the slot"});
     constexpr std::int64_t a_few = 100; // while a link trains
     if (const auto packets = state.counters.pcie_replays.value_or(0); packets > a_few)
         said.push_back(
@@ -186,6 +180,7 @@ DeviceStates states(const std::vector<record::PciDevice>& pci, const std::filesy
                           .health = handle.health(),
                           .processes = handle.processes()};
         state.problem = handle.problem();
+        state.is_denied = handle.is_denied();
         found.devices.push_back(std::move(state));
     }
     return found;
@@ -235,6 +230,10 @@ std::vector<record::Finding> complaints(const DeviceState& state) {
     if (!state.problem.empty())
         said.push_back(
             {"query_failed", record::Severity::caution, "some queries failed", state.problem});
+    if (state.is_denied)
+        said.push_back({"query_denied", record::Severity::note,
+                        "the driver does not show this user all readings",
+                        "faults among them are not known: run `assay doctor` as root"});
     complain_of_memory(state, said);
     complain_of_speed(state, said);
     if (state.processes && !state.processes->empty())

@@ -39,7 +39,8 @@ struct DeviceState {
     machine::DeviceCounters counters;
     machine::DeviceHealth health;
     std::optional<std::vector<int>> processes;
-    std::string problem; ///< why readings are missing, if known
+    std::string problem;    ///< why readings are missing, if known
+    bool is_denied = false; ///< the driver refused this user some
 };
 struct DeviceStates {
     std::vector<DeviceState> devices;  ///< of a divided one the whole, then its parts

@@ -261,6 +261,34 @@ std::string provider_by_cloud_init(const json::Value& data) {
     return name;
 }
 
+struct Burstable {
+    std::string_view provider;
+    std::string_view begins; ///< in lower case
+};
+// As the providers describe these families: Amazon "Burstable performance instances", Azure "B family", Google
+// "Shared-core machine types", Alibaba "Burstable instances", Oracle "Micro".
+constexpr std::array burstables = {
+    Burstable{.provider = "aws", .begins = "t1."},
+    Burstable{.provider = "aws", .begins = "t2."},
+    Burstable{.provider = "aws", .begins = "t3."},
+    Burstable{.provider = "aws", .begins = "t3a."},
+    Burstable{.provider = "aws", .begins = "t4g."},
+    Burstable{.provider = "azure", .begins = "standard_b"},
+    Burstable{.provider = "gcp", .begins = "e2-micro"},
+    Burstable{.provider = "gcp", .begins = "e2-small"},
+    Burstable{.provider = "gcp", .begins = "e2-medium"},
+    Burstable{.provider = "gcp", .begins = "f1-micro"},
+    Burstable{.provider = "gcp", .begins = "g1-small"},
+    Burstable{.provider = "alibaba", .begins = "ecs.t5-"},
+    Burstable{.provider = "alibaba", .begins = "ecs.t6-"},
+    Burstable{.provider = "oci", .begins = "vm.standard.e2.1.micro"},
+};
+bool is_burstable(std::string_view provider, const std::string& instance) {
+    return std::ranges::any_of(burstables, [&](const Burstable& one) {
+        return provider == one.provider && lower(instance).starts_with(one.begins);
+    });
+}
+
 } // namespace
 
 Cloud read_cloud(const Files& files, const Firmware& firmware) {
@@ -274,6 +302,7 @@ Cloud read_cloud(const Files& files, const Firmware& firmware) {
         cloud.region = region_by_cloud_init(*data);
         cloud.zone = zone_by_cloud_init(*data);
     }
+    cloud.burstable = is_burstable(cloud.provider, cloud.instance);
     // Two providers, or two machines without one, may use the same ids.
     if (!cloud.provider.empty()) cloud.instance_id = instance_id(files, data);
     if (cloud.provider.empty()) cloud.provider = "unknown";

@@ -31,6 +31,7 @@ struct Cloud {
     std::string instance; ///< "c7a.large"; otherwise the product's name, or "unknown"
     std::string region;
     std::string zone;
+    bool burstable = false;  ///< its CPUs slow down when their credits are used up
     std::string instance_id; ///< of a known provider; unique there, and never recorded as it is
 };
 Cloud read_cloud(const Files& files, const Firmware& firmware);

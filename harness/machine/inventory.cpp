@@ -147,7 +147,9 @@ record::Machine inspect(const Sources& sources) {
     machine.architecture = sources.architecture;
     machine.core_clock_hz = sources.core_clock_hz;
     add_shape(sources, machine);
-    if (memory.bytes > 0) machine.memory_bytes = memory.bytes;
+    // On Grace the kernel counts the memory of the GPUs as its own.
+    const auto bytes = memory.bytes - (is_grace(files) ? memory.far_bytes : 0);
+    if (bytes > 0) machine.memory_bytes = bytes;
     machine.memory_limit_bytes = memory.limit_bytes;
     machine.huge_pages = memory.huge_pages;
     machine.pci = read_pci(files);
@@ -161,6 +163,8 @@ record::Machine inspect(const Sources& sources) {
     name_chip(files, machine);
     machine.software = own_software();
     machine.platform = read_platform(files, sources.network_firmware);
+    machine.platform.memoryless_nodes = memory.nodes_without;
+    if (cloud.burstable) machine.platform.burstable = true;
     machine.platform.region = cloud.region;
     machine.platform.zone = cloud.zone;
     auto serials = read_serials(files);

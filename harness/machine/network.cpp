@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/network.hpp"
 
+#include "base/file.hpp"
 #include "base/text.hpp"
+#include "machine/system.hpp"
 
 #include <fmt/format.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -161,7 +169,54 @@ NetworkRate rate_of_bond(const Files& files, std::string_view name, Streams stre
     return all;
 }
 
+// --- drivers --------------------------------------------------------------------------------------
+
+/// Asks the driver of an interface of this machine; `request` begins with the number of a question of ethtool.
+bool ask_driver(const std::string& interface, void* request) {
+    const Descriptor socket{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+    ifreq carrier{};
+    if (!socket || interface.size() >= sizeof carrier.ifr_name) return false;
+    std::memcpy(carrier.ifr_name, interface.data(), interface.size());
+    carrier.ifr_data = static_cast<char*>(request);
+    return ::ioctl(socket.get(), SIOCETHTOOL, &carrier) == 0;
+}
+
 } // namespace
+
+std::string ask_network_firmware(const std::string& interface) {
+    ethtool_drvinfo facts{};
+    facts.cmd = ETHTOOL_GDRVINFO;
+    if (!ask_driver(interface, &facts)) return {};
+    auto version = tidied(
+        std::string_view{facts.fw_version, ::strnlen(facts.fw_version, sizeof facts.fw_version)});
+    return version == "N/A" ? std::string{} : version;
+}
+
+std::map<std::string, std::int64_t> ask_allowances(const std::string& interface) {
+    ethtool_drvinfo facts{};
+    facts.cmd = ETHTOOL_GDRVINFO;
+    constexpr std::uint32_t most = 100'000; // drivers have some thousand with many queues
+    if (!ask_driver(interface, &facts) || facts.n_stats == 0 || facts.n_stats > most) return {};
+    // Each question begins with its number and how many answers there is room for.
+    const std::size_t count = facts.n_stats;
+    std::vector<char> names(sizeof(ethtool_gstrings) + count * ETH_GSTRING_LEN);
+    const ethtool_gstrings wanted{
+        .cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = facts.n_stats};
+    std::memcpy(names.data(), &wanted, sizeof wanted);
+    std::vector<std::uint64_t> values(1 + count);
+    static_assert(sizeof(ethtool_stats) == sizeof(std::uint64_t));
+    const ethtool_stats question{.cmd = ETHTOOL_GSTATS, .n_stats = facts.n_stats};
+    std::memcpy(values.data(), &question, sizeof question);
+    if (!ask_driver(interface, names.data()) || !ask_driver(interface, values.data())) return {};
+    std::map<std::string, std::int64_t> found;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto* const text = names.data() + sizeof wanted + i * ETH_GSTRING_LEN;
+        const std::string_view name{text, ::strnlen(text, ETH_GSTRING_LEN)};
+        if (name.ends_with("_allowance_exceeded") && std::in_range<std::int64_t>(values[i + 1]))
+            found.emplace(name, static_cast<std::int64_t>(values[i + 1]));
+    }
+    return found;
+}
 
 std::vector<record::Bond> read_bonds(const Files& files) {
     std::vector<record::Bond> bonds;

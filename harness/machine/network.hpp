@@ -9,6 +9,7 @@
 #include "record/hardware.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,5 +31,9 @@ std::optional<NetworkRate> network_rate(const Files& files, std::string_view dev
                                         Streams streams = Streams::several);
 
 std::vector<record::Bond> read_bonds(const Files& files);
+
+/// Packets beyond what the type of instance allows, as the driver of an interface of this machine counts them
+/// ("bw_in_allowance_exceeded"): Amazon's ENA; of others nothing.
+std::map<std::string, std::int64_t> ask_allowances(const std::string& interface);
 
 } // namespace assay::machine

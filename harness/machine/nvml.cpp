@@ -185,9 +185,11 @@ NvmlDevice::~NvmlDevice() = default;
 
 bool NvmlDevice::is_part() const { return state_->is_part; }
 const std::string& NvmlDevice::problem() const { return state_->problem; }
+bool NvmlDevice::is_denied() const { return state_->is_denied; }
 
 bool NvmlDevice::State::good(int code, std::string_view function) {
     if (code == nvml::success) return true;
+    is_denied |= code == nvml::no_permission;
     if (!is_absent(code) && problem.empty())
         problem = fmt::format("{} ({} of {})", library->meaning(code), code, function);
     return false;
@@ -254,11 +256,30 @@ std::optional<int> NvmlDevice::nvlinks() {
     std::optional<int> up;
     for (unsigned link = 0; link < nvml::most_links; ++link) {
         int is_up = 0;
+        const int code = state_->library->nvlink_state(state_->whole, link, &is_up);
+        if (code == nvml::no_permission) { // more may be up than are shown
+            state_->is_denied = true;
+            return {};
+        }
         // Missing links are answered with an error, which says nothing about the device's health.
-        if (state_->library->nvlink_state(state_->whole, link, &is_up) != nvml::success) break;
-        up = up.value_or(0) + (is_up != 0 ? 1 : 0);
+        if (code == nvml::success) up = up.value_or(0) + (is_up != 0 ? 1 : 0);
     }
     return up;
+}
+
+record::DeviceFabric NvmlDevice::fabric() {
+    nvml::FabricInfo info{.version = nvml::fabric_version};
+    if (!state_->call(state_->library->fabric, state_->whole, &info) || info.state == 0 ||
+        info.state >= nvml::fabric_states.size())
+        return {};
+    record::DeviceFabric found{.state = nvml::fabric_states.at(info.state)};
+    if (found.state != "completed") return found;
+    found.status = info.status;
+    found.clique = static_cast<int>(info.clique);
+    for (std::size_t i = 0; i < nvml::fabric_faults.size(); ++i)
+        if (((info.health >> (2 * i)) & 3U) == 1)
+            found.health.emplace_back(nvml::fabric_faults.at(i));
+    return found;
 }
 
 record::Device NvmlDevice::describe() {
@@ -289,6 +310,7 @@ record::Device NvmlDevice::describe() {
         device.multiprocessors = machine::multiprocessors(*cores, major, minor);
     device.memory_bus_bits = s.count(nvml.bus_width);
     device.nvlinks = nvlinks();
+    device.fabric = fabric();
     device.power_limit_watts = s.milli(nvml.power_limit);
     device.power_limit_default_watts = s.milli(nvml.power_default);
     int virtualization = 0;

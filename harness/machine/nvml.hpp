@@ -91,6 +91,8 @@ public:
     bool is_part() const;
     /// The first failure, as a sentence; empty: none.
     const std::string& problem() const;
+    /// Did the driver refuse this user a reading?
+    bool is_denied() const;
 
 private:
     friend class Nvml;
@@ -99,6 +101,7 @@ private:
     void describe_part(record::Device& device);
     void count_nvlink(DeviceCounters& now);
     std::optional<int> nvlinks();
+    record::DeviceFabric fabric();
     std::unique_ptr<State> state_;
 };
 

@@ -98,6 +98,21 @@ struct ConfidentialState {
 };
 static_assert(sizeof(ConfidentialState) == 12);
 
+/// The device's place in an NVLink fabric.
+struct FabricInfo {
+    std::uint32_t version;
+    std::array<unsigned char, 16> cluster;
+    std::int32_t status; ///< of a completed registration: success, or why it failed
+    std::uint32_t clique;
+    unsigned char state;  ///< an index of fabric_states
+    std::uint32_t health; ///< two bits for each of fabric_faults: 1 it has it, 2 it has not
+};
+static_assert(sizeof(FabricInfo) == 36);
+inline constexpr std::uint32_t fabric_version = sizeof(FabricInfo) | (2U << 24U);
+inline constexpr std::array fabric_states{"", "not_started", "in_progress", "completed"};
+inline constexpr std::array fabric_faults{"degraded_bandwidth", "route_recovery", "route_unhealthy",
+                                          "access_timeout_recovery"};
+
 /// One reading by number. `value` is to be read as `type` says.
 struct FieldValue {
     std::uint32_t field;

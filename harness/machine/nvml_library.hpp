@@ -114,6 +114,7 @@ struct Nvml::Library {
     Number pcie_generation_max{library, "nvmlDeviceGetMaxPcieLinkGeneration"};
     Number pcie_width_max{library, "nvmlDeviceGetMaxPcieLinkWidth"};
     Function<Handle, unsigned, int*> nvlink_state{library, "nvmlDeviceGetNvLinkState"};
+    Function<Handle, nvml::FabricInfo*> fabric{library, "nvmlDeviceGetGpuFabricInfoV"};
     Number pcie_replays{library, "nvmlDeviceGetPcieReplayCounter"};
     Function<Handle, unsigned*, nvml::ProcessInfo*> processes{
         library, "nvmlDeviceGetComputeRunningProcesses_v3"};
@@ -164,6 +165,7 @@ struct NvmlDevice::State {
     bool is_part = false;
     int index = 0;
     std::string problem;
+    bool is_denied = false;
 };
 
 } // namespace assay::machine

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "machine/network.hpp"
 #include "machine/system.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -449,20 +443,6 @@ std::vector<std::string> kernel_options(const Files& files) {
 }
 
 } // namespace
-
-std::string ask_network_firmware(const std::string& interface) {
-    const Descriptor socket{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
-    ifreq request{};
-    if (!socket || interface.size() >= sizeof request.ifr_name) return {};
-    std::memcpy(request.ifr_name, interface.data(), interface.size());
-    ethtool_drvinfo facts{};
-    facts.cmd = ETHTOOL_GDRVINFO;
-    request.ifr_data = reinterpret_cast<char*>(&facts);
-    if (::ioctl(socket.get(), SIOCETHTOOL, &request) != 0) return {};
-    auto version = tidied(
-        std::string_view{facts.fw_version, ::strnlen(facts.fw_version, sizeof facts.fw_version)});
-    return version == "N/A" ? std::string{} : version;
-}
 
 record::Platform read_platform(const Files& files, const FirmwareOf& firmware_of) {
     record::Platform platform;

@@ -24,8 +24,7 @@ namespace assay::machine {
 namespace {
 
 /// Placeholders that vendors leave in fields, in lower case.
-constexpr std::array<std::string_view, 15> placeholders = {
-    "to be filled by o.e.m.",
+constexpr std::array<std::string_view, 25> placeholders = {
     "default string",
     "system product name",
     "system manufacturer",
@@ -38,16 +37,34 @@ constexpr std::array<std::string_view, 15> placeholders = {
     "none",
     "n/a",
     "o.e.m.",
+    "oem",
     "empty",
     "invalid",
+    "default",
+    "undefined",
+    "not available",
+    "product name",
+    "system version",
+    "board name",
+    "board vendor",
+    "0123456789",
+    "123456789",
+    "1234567890",
 };
+
+/// "To Be Filled By O.E.M." in all its spellings, and fields of one character only: "00000000", "........".
+bool is_unfilled(std::string_view text) {
+    constexpr std::size_t few = 3; // a version may be "1"
+    return std::ranges::find(placeholders, text) != placeholders.end() ||
+           text.starts_with("to be filled") || text.find_first_not_of("0.-x ") == text.npos ||
+           (text.size() >= few && text.find_first_not_of(text.front()) == text.npos);
+}
 
 } // namespace
 
 std::string dmi_field(const Files& files, std::string_view name) {
     std::string value = files.line(std::filesystem::path{"/sys/class/dmi/id"} / name);
-    if (std::ranges::find(placeholders, lower(value)) != placeholders.end()) return {};
-    return value;
+    return is_unfilled(lower(value)) ? std::string{} : value;
 }
 
 Firmware read_firmware(const Files& files) {

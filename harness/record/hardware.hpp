@@ -112,6 +112,7 @@ struct Platform {
     std::optional<int> memory_channels;      ///< with a module
     std::optional<int> memory_channels_most; ///< with a slot
     std::string memory_unread; ///< why modules are not known: "no_table", "not_permitted"
+    std::vector<std::string> memoryless_nodes; ///< NUMA nodes that have CPUs and no memory: "0"
     std::vector<StorageDevice> storage;
     std::vector<NetworkCard> network;
     std::vector<Bond> bonds;
@@ -124,6 +125,8 @@ struct Platform {
     std::optional<std::int64_t> swap_bytes;
     std::optional<std::int64_t> swap_used_bytes;
     std::optional<std::int64_t> results_free_bytes; ///< where results are written
+    std::optional<bool>
+        burstable; ///< true: this instance type has full CPUs only while credits last
     bool operator==(const Platform&) const = default;
 };
 
@@ -133,9 +136,20 @@ struct DeviceFirmware {
     bool operator==(const DeviceFirmware&) const = default;
 };
 
+/// NVLink fabric of several nodes or of a baseboard with switches, as the device sees its own place in it.
+struct DeviceFabric {
+    std::string state;         ///< "not_started", "in_progress", "completed"; empty: it is in none
+    std::optional<int> status; ///< why registration failed, as NVML numbers errors; 0: it did not
+    std::optional<int> clique; ///< devices of one clique reach each other
+    /// What is wrong: "degraded_bandwidth", "route_recovery", "route_unhealthy", "access_timeout_recovery".
+    std::vector<std::string> health;
+    bool operator==(const DeviceFabric&) const = default;
+};
+
 /// What a counter of errors said before and after a run.
 struct ErrorCounter {
-    std::string source;  ///< "edac", "pcie", "infiniband", "network", "nvlink", "driver"
+    std::string source;  ///< "edac", "pcie", "infiniband", "network", "nvlink", "driver",
+                         ///< "allowance"
     std::string device;  ///< "mc0", PCI address, "mlx5_0:1", "eth0", "GPU-..."
     std::string counter; ///< as its source names it: "ce_count"
     std::optional<std::int64_t> before;
@@ -198,6 +212,7 @@ struct Device {
     std::optional<int>
         nvlinks; ///< links that are up; absent if it has none or they are not reported
     DeviceFirmware firmware;
+    DeviceFabric fabric{};
 };
 
 } // namespace assay::record

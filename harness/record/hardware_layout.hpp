@@ -30,11 +30,13 @@ ASSAY_FIELDS(Bond, name, mode, members, active, bytes_per_second)
 
 ASSAY_FIELDS(Platform, region, zone, bios_vendor, bios_version, bios_date, microcode,
              frequency_driver, governor, boost, smt, power_limits, energy_unread, memory_modules,
-             memory_slots, memory_channels, memory_channels_most, memory_unread, storage, network,
-             bonds, kernel_options, clock_limit_hz, clock_most_hz, numa_balancing, iommu,
-             mitigations, swap_bytes, swap_used_bytes, results_free_bytes)
+             memory_slots, memory_channels, memory_channels_most, memory_unread, memoryless_nodes,
+             storage, network, bonds, kernel_options, clock_limit_hz, clock_most_hz, numa_balancing,
+             iommu, mitigations, swap_bytes, swap_used_bytes, results_free_bytes, burstable)
 
 ASSAY_FIELDS(DeviceFirmware, vbios, inforom)
+
+ASSAY_FIELDS(DeviceFabric, state, status, clique, health)
 
 ASSAY_FIELDS(ErrorCounter, source, device, counter, before, after)
 
@@ -47,15 +49,15 @@ ASSAY_FIELDS(PciDevice, address, vendor_id, device_id, kind, name, driver, link)
 ASSAY_FIELDS(Device, kind, index, uuid, whole_uuid, pci_address, name, compute_capability,
              multiprocessors, memory_bytes, clock_max_hz, memory_clock_max_hz, memory_bus_bits,
              power_limit_watts, power_limit_default_watts, mode, ecc, confidential, numa_node,
-             nvlinks, firmware)
+             nvlinks, firmware, fabric)
 
-template <OneOf<std::vector<Device>, MachineIdentity, Platform, DeviceFirmware, PciLink,
-                std::vector<ErrorCounter>>
+template <OneOf<std::vector<Device>, MachineIdentity, Platform, DeviceFirmware, DeviceFabric,
+                PciLink, std::vector<ErrorCounter>>
               T>
 void json_sparse(const T&);
 
 template <OneOf<Serial, MachineIdentity, MemoryModules, StorageDevice, NetworkCard, Bond, Platform,
-                DeviceFirmware, PciLink>
+                DeviceFirmware, DeviceFabric, PciLink>
               T>
 void json_lenient(const T&);
 

@@ -106,7 +106,7 @@ struct Remark : std::string {
 ASSAY_ENUM(DisturbanceCode, other, foreign_cpu, steal, waiting, quota, too_hot, clock_fell,
            clock_rose, device_slowed, device_capped, memory_uncorrected, memory_corrected,
            row_broken, packets_resent, device_shared, link_narrow, link_slow, driver_silent,
-           neighbours, clock_low, cpus_moved)
+           neighbours, clock_low, cpus_moved, row_pending)
 inline std::string_view expected_text(DisturbanceCode /*any*/) {
     return "the code of a disturbance";
 }

@@ -4,8 +4,10 @@
 #include "base/text.hpp"
 #include "machine/cpu.hpp"
 #include "record/format.hpp"
+#include "reference/links.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -103,6 +105,12 @@ void add_kernel(const record::Machine& machine, Findings& found) {
                          fmt::format("this is a virtual machine ({})", machine.virtualization),
                          "neighbours can take time from it; the report shows the steal time of "
                          "each case"});
+    if (machine.platform.burstable == true)
+        found.push_back(
+            {"burstable", Severity::caution,
+             fmt::format("{} has its full CPUs only while credits last", machine.instance),
+             "measure on a type with CPUs of its own, or for hours after the credits "
+             "are used up"});
     if (machine.usable_cores && machine.usable_threads > machine.usable_cores)
         found.push_back({"threads_share_cores", Severity::note,
                          fmt::format("{} hardware threads share {} cores", *machine.usable_threads,
@@ -120,9 +128,9 @@ void add_kernel(const record::Machine& machine, Findings& found) {
 } // namespace
 
 Findings advise(const record::Machine& machine, const machine::Files& files,
-                const std::vector<record::ErrorCounter>& counters) {
+                const std::vector<record::ErrorCounter>& counters, const Hardware* hardware) {
     auto found = on_errors(counters);
-    std::ranges::move(on_hardware(machine), std::back_inserter(found));
+    std::ranges::move(on_hardware(machine, hardware), std::back_inserter(found));
     add_limits(machine, files, found);
     add_space(machine, found);
     add_clocks(machine.platform, found);
@@ -157,79 +165,86 @@ std::string name_of(const record::PciDevice& device) {
                                : fmt::format("{} ({})", device.address, device.name);
 }
 
-/// The links of devices that their driver describes are in its own findings.
-void add_links(const record::Machine& machine, Findings& found) {
-    for (const auto& device : machine.pci) {
-        const auto& link = device.link;
-        const bool described =
-            std::ranges::find(machine.devices, device.address, &record::Device::pci_address) !=
-            machine.devices.end();
-        if (!described && link.width && link.width_max && *link.width < *link.width_max)
-            found.push_back(
-                {"link_narrow", Severity::caution,
-                 fmt::format("its PCIe link has {} of {} lanes", *link.width, *link.width_max),
-                 "plug it into a slot with all lanes, or check the slot", name_of(device)});
-        if (link.generation && link.generation_max && *link.generation < *link.generation_max)
-            found.push_back({"link_slow", Severity::caution,
-                             fmt::format("its PCIe link is of generation {}, it is capable of {}",
-                                         *link.generation, *link.generation_max),
-                             "check the slot and the firmware settings", name_of(device)});
-        if (machine.numa_nodes.value_or(1) > 1 && !link.numa_node &&
-            (is_network(device) || does_peer_to_peer(device)))
+struct LinkAdvice {
+    std::string_view code;
+    Severity severity;
+    std::string what;
+    std::string_view action;
+};
+
+LinkAdvice advice_on(const LinkFinding& link) {
+    switch (link.fault) {
+    case LinkFault::lanes:
+        return {"link_narrow", link.is_measured ? Severity::serious : Severity::caution,
+                fmt::format("its PCIe link has {} of {} lanes", link.found, link.most),
+                "plug it into a slot with all lanes, or check the slot"};
+    case LinkFault::generation:
+        return {"link_slow", Severity::caution,
+                fmt::format("its PCIe link is of generation {}, it is capable of {}", link.found,
+                            link.most),
+                "check the slot and the firmware settings"};
+    case LinkFault::nvlinks:
+        return {"nvlink_missing", Severity::serious,
+                fmt::format("{} of {} NVLinks are up", link.found, link.most),
+                "`nvidia-smi nvlink -s` shows which; reset the device, then check the fabric "
+                "manager and the baseboard"};
+    case LinkFault::nvlinks_differ:
+        return {"nvlink_missing", Severity::caution,
+                fmt::format("{} NVLinks are up, {} of another device of its kind", link.found,
+                            link.most),
+                "`nvidia-smi nvlink -s` shows which; check that its bridges are as those of the "
+                "others"};
+    case LinkFault::nvlinks_unknown:
+        return {"nvlink_unknown", Severity::note, "the driver does not say how many NVLinks are up",
+                "`nvidia-smi nvlink -s` as root may show them"};
+    case LinkFault::fabric_unready:
+        return {"fabric_unready", Severity::serious,
+                fmt::format("its NVLink fabric is not ready ({})", link.text),
+                "`systemctl restart nvidia-fabricmanager` as root, then `nvidia-smi -q` shows "
+                "its state"};
+    case LinkFault::fabric_degraded:
+        return {"fabric_degraded", Severity::serious,
+                fmt::format("its NVLink fabric is degraded ({})", link.text),
+                "reset the device, then check the fabric manager's log, switches and cables"};
+    case LinkFault::port_slow:
+        return {"port_slow", Severity::caution,
+                fmt::format("its link has {:.0f} Gbit/s, others of the same use {:.0f}",
+                            link.found * 8e-9, link.most * 8e-9),
+                "check cable, transceiver and switch port"};
+    case LinkFault::port_down:
+        break;
+    }
+    return {"port_down", Severity::note, fmt::format("the port is \"{}\"", link.text),
+            "check cable and switch if it should be used"};
+}
+
+void add_links(const record::Machine& machine, const Hardware* hardware, Findings& found) {
+    for (const auto& link : faults_of_links(machine, hardware)) {
+        const auto device = std::ranges::find(machine.pci, link.where, &record::PciDevice::address);
+        auto [code, severity, what, action] = advice_on(link);
+        found.push_back({std::string{code}, severity, std::move(what), std::string{action},
+                         device == machine.pci.end() ? link.where : name_of(*device)});
+    }
+    if (machine.numa_nodes.value_or(1) == 1) return;
+    for (const auto& device : machine.pci)
+        if (!device.link.numa_node && (is_network(device) || does_peer_to_peer(device)))
             found.push_back({"node_unknown", Severity::note,
                              "the firmware does not say which NUMA node it is near",
                              "update the firmware; until then work may run on the far node",
                              name_of(device)});
-    }
 }
 
-/// Devices of one name have as many NVLinks.
-void add_nvlinks(const record::Machine& machine, Findings& found) {
-    std::map<std::string, int> most;
-    for (const auto& device : machine.devices)
-        most[device.name] = std::max(most[device.name], device.nvlinks.value_or(0));
-    for (const auto& device : machine.devices) {
-        if (!device.mode.empty() || device.nvlinks.value_or(0) >= most[device.name]) continue;
-        found.push_back({"nvlink_missing", Severity::serious,
-                         fmt::format("{} NVLinks are up, {} of another device of its kind",
-                                     device.nvlinks.value_or(0), most[device.name]),
-                         "`nvidia-smi nvlink -s` shows which; reset the device, then check the "
-                         "fabric manager and the baseboard",
-                         fmt::format("{} {}", device.kind, device.index)});
-    }
-}
-
-void add_networks(const record::Machine& machine, Findings& found) {
-    const auto& cards = machine.platform.network;
-    const auto kind_of = [&](const record::NetworkCard& card) {
-        const auto device =
-            std::ranges::find(machine.pci, card.address, &record::PciDevice::address);
-        return card.driver + (device == machine.pci.end() ? "" : " " + device->device_id);
-    };
-    std::map<std::string, double> fastest; // by kind
-    for (const auto& card : cards) {
-        auto& rate = fastest[kind_of(card)];
-        rate = std::max(rate, card.bytes_per_second.value_or(0));
-    }
-    for (const auto& card : cards) {
-        const bool is_port = !card.link_layer.empty();
-        const double rate = card.bytes_per_second.value_or(0);
-        if (is_port && !card.state.empty() && card.state != "active")
-            found.push_back({"port_down", Severity::note,
-                             fmt::format("the port is \"{}\"", card.state),
-                             "check cable and switch if it should be used", card.name});
-        else if (const double most = fastest[kind_of(card)]; rate > 0 && rate < most)
-            found.push_back(
-                {"port_slow", Severity::caution,
-                 fmt::format("its link has {:.0f} Gbit/s, another one of its kind {:.0f}",
-                             rate * 8e-9, most * 8e-9),
-                 "check cable, transceiver and switch port", card.name});
+/// RDMA over Ethernet sends packets as large as the MTU of its interface allows.
+void add_mtu(const record::Platform& platform, Findings& found) {
+    for (const auto& card : platform.network) {
         constexpr double fast = 25e9 / 8;
         constexpr std::int64_t jumbo = 4200; // holds a packet of 4096 bytes over RoCE
-        const bool carries_rdma = std::ranges::any_of(cards, [&](const record::NetworkCard& other) {
-            return other.link_layer == "Ethernet" && other.address == card.address;
-        });
-        if (card.mtu && *card.mtu < jumbo && carries_rdma && rate >= fast)
+        const bool carries_rdma =
+            std::ranges::any_of(platform.network, [&](const record::NetworkCard& other) {
+                return other.link_layer == "Ethernet" && other.address == card.address;
+            });
+        if (card.mtu && *card.mtu < jumbo && carries_rdma &&
+            card.bytes_per_second.value_or(0) >= fast)
             found.push_back(
                 {"mtu_small", Severity::caution,
                  fmt::format("its MTU is {}: RDMA over it sends packets of 1024 bytes", *card.mtu),
@@ -255,6 +270,13 @@ void add_bonds(const record::Platform& platform, Findings& found) {
 // --- memory and mapping ---------------------------------------------------------------------------
 
 void add_memory(const record::Platform& platform, Findings& found) {
+    if (const auto& nodes = platform.memoryless_nodes; !nodes.empty())
+        found.push_back(
+            {"node_memoryless", Severity::caution,
+             fmt::format("NUMA node{} {} {} CPUs and no memory", nodes.size() == 1 ? "" : "s",
+                         fmt::join(nodes, ", "), nodes.size() == 1 ? "has" : "have"),
+             "fill the memory channels near these CPUs, or choose fewer NUMA nodes per "
+             "socket in the firmware"});
     if (platform.memory_channels && platform.memory_channels_most &&
         *platform.memory_channels < *platform.memory_channels_most)
         found.push_back({"channels_empty", Severity::caution,
@@ -361,17 +383,19 @@ constexpr std::array error_kinds{
               "if it grows, check cable and transceiver"},
     ErrorKind{"network", "tx_errors", "interface_errors", Severity::note, "errors of the interface",
               "if it grows, check cable and transceiver"},
+    ErrorKind{"allowance", "", "allowance_exceeded", Severity::note,
+              "packets beyond what the type of instance allows, queued or dropped",
+              "if it grows under load, choose a type with more network bandwidth"},
     ErrorKind{"nvlink", "", "nvlink_errors", Severity::caution, "NVLink errors",
               "if it grows under load, reset the device and check the baseboard"},
 };
 
 } // namespace
 
-Findings on_hardware(const record::Machine& machine) {
+Findings on_hardware(const record::Machine& machine, const Hardware* hardware) {
     Findings found;
-    add_nvlinks(machine, found);
-    add_links(machine, found);
-    add_networks(machine, found);
+    add_links(machine, hardware, found);
+    add_mtu(machine.platform, found);
     add_bonds(machine.platform, found);
     add_memory(machine.platform, found);
     add_mapping(machine, found);

@@ -7,14 +7,17 @@
 #include "machine/files.hpp"
 #include "record/finding.hpp"
 #include "record/model.hpp"
+#include "reference/hardware.hpp"
 
 #include <vector>
 
 namespace assay::reference {
 
-/// The most important first; empty if there is none. `counters` are those of errors since the machine was started.
+/// The most important first; empty if there is none. `counters` are those of errors since the machine was started,
+/// `hardware` is null where the data sheets cannot be read.
 std::vector<record::Finding> advise(const record::Machine& machine, const machine::Files& files,
-                                    const std::vector<record::ErrorCounter>& counters = {});
+                                    const std::vector<record::ErrorCounter>& counters = {},
+                                    const Hardware* hardware = nullptr);
 
 /// The most important first, otherwise as they are.
 void rank(std::vector<record::Finding>& findings);
@@ -23,7 +26,7 @@ void rank(std::vector<record::Finding>& findings);
 // What is wrong with parts of a machine, by what was recorded of it: links, memory, errors.
 
 /// Links that are narrower or slower than their devices, memory that is not fully populated, how devices are mapped.
-std::vector<record::Finding> on_hardware(const record::Machine& machine);
+std::vector<record::Finding> on_hardware(const record::Machine& machine, const Hardware* hardware);
 
 /// Errors since the machine was started, one finding for each device and kind.
 std::vector<record::Finding> on_errors(const std::vector<record::ErrorCounter>& counters);

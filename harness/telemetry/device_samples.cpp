@@ -94,10 +94,12 @@ void say_errors(record::Telemetry& telemetry) {
                 fmt::format("The device corrected {} memory error{}: watch it, `assay "
                             "doctor` says whether memory waits to be replaced.",
                             errors, plural(errors)));
-    if (device.remapping_pending.value_or(false) || device.remapping_failed.value_or(false))
+    if (device.remapping_failed.value_or(false))
         disturb(telemetry, Code::row_broken, {},
-                "A memory row remap of the device is pending or failed: `assay "
-                "doctor` says what to do.");
+                "A memory row of the device could not be remapped: replace the device.");
+    else if (device.remapping_pending.value_or(false))
+        disturb(telemetry, Code::row_pending, {},
+                "A memory row of the device waits to be remapped: reset the device.");
     if (const auto replays = device.pcie_replays.value_or(0); replays > 0)
         disturb(telemetry, Code::packets_resent, {{"packets", replays}},
                 fmt::format("{} PCIe packet{} had to be retransmitted: the link has errors, "

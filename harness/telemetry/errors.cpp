@@ -146,10 +146,13 @@ ErrorWatch::Counts ErrorWatch::read() {
                     add("infiniband", fmt::format("{}:{}", device, port), counter,
                         infiniband / device / "ports" / port / folder / counter);
     const fs::path interfaces = "/sys/class/net";
-    for (const auto& name : files.names(interfaces))
-        if (files.exists(interfaces / name / "device"))
-            for (const auto* const counter : {"rx_errors", "tx_errors", "rx_dropped", "tx_dropped"})
-                add("network", name, counter, interfaces / name / "statistics" / counter);
+    for (const auto& name : files.names(interfaces)) {
+        if (!files.exists(interfaces / name / "device")) continue;
+        for (const auto* const counter : {"rx_errors", "tx_errors", "rx_dropped", "tx_dropped"})
+            add("network", name, counter, interfaces / name / "statistics" / counter);
+        for (const auto& [counter, value] : sources_.allowances(name))
+            counts[{"allowance", name, counter}] = value;
+    }
     if (!has_nvidia_) return counts;
     constexpr auto patience = std::chrono::seconds{10};
     const auto links = machine::answer_within(patience, [nvml = sources_.nvml] {

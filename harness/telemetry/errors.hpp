@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the machine's counters of errors said before and after a run: memory (EDAC), PCIe (AER), InfiniBand ports,
-// network interfaces, NVLink, and the Xid that NVIDIA's driver writes into the kernel's log.
+// network interfaces and what their provider allows, NVLink, and the Xid that NVIDIA's driver writes into the kernel's log.
 
 #pragma once
 
 #include "machine/files.hpp"
+#include "machine/network.hpp"
 #include "machine/nvml.hpp"
 #include "record/model.hpp"
 
@@ -27,6 +28,8 @@ struct ErrorSources {
     machine::Files files{};
     std::filesystem::path nvml = machine::nvml_library;
     std::function<std::vector<std::string>()> kernel_log = read_kernel_log;
+    std::function<std::map<std::string, std::int64_t>(const std::string& interface)> allowances =
+        machine::ask_allowances;
 };
 
 class ErrorWatch {

@@ -173,8 +173,6 @@ Result<Judgement> judge(store::Collection collection, Limits limits, const Judge
 
 namespace {
 
-constexpr std::uint32_t codes = static_cast<std::uint32_t>(record::DisturbanceCode::cpus_moved) + 1;
-
 bool is_serial_of(const record::Machine& machine, const std::string& text) {
     return record::is_id_of(machine, text) ||
            std::ranges::any_of(machine.identity.serials, [&](const record::Serial& serial) {
@@ -345,8 +343,7 @@ void NodeJudge::check_soaks(Context& context) const {
 }
 
 void NodeJudge::check_telemetry(Context& context) const {
-    for (std::uint32_t code = 0; code < codes; ++code) {
-        const auto which = static_cast<record::DisturbanceCode>(code);
+    for (const auto which : all_values<record::DisturbanceCode>()) {
         const auto cause = cause_of(which);
         if (!cause) continue;
         const auto saw = [&](const Seen& one) {
@@ -365,11 +362,12 @@ void NodeJudge::check_telemetry(Context& context) const {
         for (const auto& counter : collection_.runs[run].error_counters) {
             if (!counter.before || !counter.after || *counter.after <= *counter.before) continue;
             const bool is_uncorrected = counter.source == "edac" && counter.counter == "ue_count";
-            context
-                .find(is_uncorrected ? Cause::memory_uncorrected : Cause::counter_rose,
-                      "counter:" + counter.source)
-                .detail = fmt::format("{} {}: {} -> {}", counter.device, counter.counter,
-                                      *counter.before, *counter.after);
+            const auto cause = is_uncorrected                  ? Cause::memory_uncorrected
+                               : counter.source == "allowance" ? Cause::allowance_exceeded
+                                                               : Cause::counter_rose;
+            context.find(cause, "counter:" + counter.source).detail =
+                fmt::format("{} {}: {} -> {}", counter.device, counter.counter, *counter.before,
+                            *counter.after);
         }
 }
 

@@ -2,11 +2,12 @@
 #include "judge/parts.hpp"
 
 #include "reference/catalog.hpp"
+#include "reference/links.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
 #include <set>
 #include <utility>
@@ -24,12 +25,12 @@ public:
         : machine_{machine}, hardware_{hardware} {}
 
     std::vector<PartFinding> findings(std::optional<double> clock_hz) {
-        for (const auto& device : machine_.pci) look_at_slot(device);
-        for (const auto& device : machine_.devices) look_at_links(device);
-        for (const auto& card : machine_.platform.network) look_at_port(card);
+        for (const auto& link : reference::faults_of_links(machine_, hardware_)) look_at(link);
         look_at_memory();
         look_for_devices();
         look_at_clock(clock_hz);
+        if (machine_.platform.burstable == true)
+            add(Cause::burstable, "setup:burstable", machine_.instance);
         return std::move(found_);
     }
 
@@ -40,59 +41,45 @@ private:
 
     bool is_bare_metal() const { return machine_.virtualization == "none"; }
 
-    /// A card may be meant for a narrow slot; a device that is measured is not.
-    void look_at_slot(const record::PciDevice& device) {
-        const auto& link = device.link;
-        const bool is_measured = std::ranges::any_of(machine_.devices, [&](const auto& measured) {
-            return measured.pci_address == device.address;
-        });
-        if (is_below(link.width, link.width_max))
-            add(is_measured ? Cause::link_narrow : Cause::slot_narrow, "telemetry:slot_narrow",
-                fmt::format("{}: x{}, x{}", device.address, *link.width, *link.width_max));
-        else if (is_below(link.generation, link.generation_max))
-            add(Cause::slot_narrow, "telemetry:slot_narrow",
-                fmt::format("{}: {}.0, {}.0", device.address, *link.generation,
-                            *link.generation_max));
-    }
-
-    /// None may be meant: on a guest that was given a device alone, on a board with one device. Some of them never is.
-    void look_at_links(const record::Device& device) {
-        if (hardware_ == nullptr || !device.nvlinks || !device.mode.empty()) return;
-        const auto* const entry = reference::find_hardware(*hardware_, device);
-        if (entry == nullptr || entry->nvlink_bridge || !entry->nvlink_bandwidth ||
-            !entry->nvlink_rate)
-            return;
-        const auto links = std::lround(*entry->nvlink_bandwidth / *entry->nvlink_rate);
-        const bool has_others = is_bare_metal() && machine_.devices.size() > 1;
-        if (*device.nvlinks >= links || (*device.nvlinks == 0 && !has_others)) return;
-        add(Cause::links_missing, "telemetry:links_missing",
-            fmt::format("{}:{}: {} / {}", device.kind, device.index, *device.nvlinks, links));
-    }
-
-    std::string chip_of(const record::NetworkCard& card) const {
-        const auto found =
-            std::ranges::find(machine_.pci, card.address, &record::PciDevice::address);
-        return found == machine_.pci.end() ? std::string{} : found->vendor_id + found->device_id;
-    }
-
-    /// Cards with one chip may have ports of several rates, so a port is held against the others of the node.
-    void look_at_port(const record::NetworkCard& card) {
-        const auto chip = chip_of(card);
-        if (chip.empty() || !card.bytes_per_second) return;
-        double fastest = 0;
-        for (const auto& other : machine_.platform.network)
-            if (chip_of(other) == chip)
-                fastest = std::max(fastest, other.bytes_per_second.value_or(0));
-        if (*card.bytes_per_second >= fastest) return;
-        constexpr double bits_of_gigabyte = 8e-9;
-        add(Cause::port_slow, "telemetry:port_slow",
-            fmt::format("{}: {:g} / {:g} Gb/s", card.name,
-                        *card.bytes_per_second * bits_of_gigabyte, fastest * bits_of_gigabyte));
+    /// A card may be meant for a narrow slot; a device that is measured is not. A port that is down may not be used, and
+    /// what only the provider or the owner can know is for `assay doctor`.
+    void look_at(const reference::LinkFinding& link) {
+        using enum reference::LinkFault;
+        const auto counts = fmt::format("{}: {} / {}", link.where, link.found, link.most);
+        const auto text = fmt::format("{}: {}", link.where, link.text);
+        constexpr double gigabits = 8e-9;
+        switch (link.fault) {
+        case lanes:
+            return add(link.is_measured ? Cause::link_narrow : Cause::slot_narrow,
+                       "telemetry:slot_narrow",
+                       fmt::format("{}: x{}, x{}", link.where, link.found, link.most));
+        case generation:
+            return add(Cause::slot_narrow, "telemetry:slot_narrow",
+                       fmt::format("{}: {}.0, {}.0", link.where, link.found, link.most));
+        case nvlinks:
+            return add(Cause::links_missing, "telemetry:links_missing", counts);
+        case nvlinks_unknown:
+            return add(Cause::links_unknown, "telemetry:links_missing", link.where);
+        case fabric_unready:
+            return add(Cause::fabric_unready, "setup:fabric", text);
+        case fabric_degraded:
+            return add(Cause::fabric_degraded, "telemetry:fabric", text);
+        case port_slow:
+            return add(Cause::port_slow, "telemetry:port_slow",
+                       fmt::format("{}: {:g} / {:g} Gb/s", link.where, link.found * gigabits,
+                                   link.most * gigabits));
+        case nvlinks_differ:
+        case port_down:
+            break;
+        }
     }
 
     /// Nobody sells an odd number of several channels: one module is broken, loose or not found.
     void look_at_memory() {
         const auto& platform = machine_.platform;
+        if (!platform.memoryless_nodes.empty() && is_bare_metal())
+            add(Cause::channels_empty, "telemetry:node_memoryless",
+                fmt::format("NUMA {}", fmt::join(platform.memoryless_nodes, ", ")));
         if (!is_below(platform.memory_channels, platform.memory_channels_most)) return;
         const int channels = *platform.memory_channels;
         const bool is_odd = channels > 1 && channels % 2 == 1 && is_bare_metal();
@@ -180,14 +167,15 @@ constexpr std::optional<CauseMeaning> known_meaning(Cause cause) {
             slows_when_hot, overheated}))
         return broken(Action::isolate);
     if (is({part_missing, link_narrow, module_missing, link_slow})) return broken(Action::reseat);
-    if (is({links_missing, memory_uncorrected})) return broken(Action::reset);
+    if (is({links_missing, memory_uncorrected, row_pending, fabric_degraded}))
+        return broken(Action::reset);
     if (cause == row_broken) return broken(Action::return_it);
     if (is({near_limit, slowing_down, memory_corrected, packets_resent, port_slow, counter_rose,
             slot_narrow, channels_empty}))
         return doubtful;
     if (cause == throttled) return CauseMeaning{Outcome::warn, Blame::node, Action::retest};
     if (is({device_shared, device_capped, device_divided, quota, ecc_off, clock_held, setup_differs,
-            other_load}))
+            other_load, fabric_unready}))
         return misused;
     if (cause == driver_silent)
         return CauseMeaning{Outcome::inconclusive, Blame::user, Action::reboot};
@@ -195,10 +183,13 @@ constexpr std::optional<CauseMeaning> known_meaning(Cause cause) {
             disturbed, soak_short, not_compared, neighbours, interrupted, clock_went_back}))
         return open;
     if (is({no_limits, not_applicable, no_datasheet, no_siblings, no_telemetry, not_verified,
-            wrong_unit, executed_on_cpu, limit_expired, unsettled, id_of_others, replicas_copied}))
+            wrong_unit, executed_on_cpu, limit_expired, unsettled, id_of_others, replicas_copied,
+            links_unknown}))
         return lacking;
     if (is({case_failed, case_crashed, case_timed_out, not_started})) return ended;
-    if (is({waived, waiver_unused})) return CauseMeaning{Outcome::warn, Blame::none, Action::none};
+    // What the provider sells is nobody's fault.
+    if (is({waived, waiver_unused, allowance_exceeded, burstable}))
+        return CauseMeaning{Outcome::warn, Blame::none, Action::none};
     return {};
 }
 constexpr bool is_complete() {
@@ -231,8 +222,8 @@ CauseMeaning meaning_of(Cause cause) { return known_meaning(cause).value(); }
 std::optional<Cause> cause_of(record::DisturbanceCode code) {
     using enum record::DisturbanceCode;
     // The others count where no window was without them: as causes of the status `disturbed`.
-    for (const auto own : {link_narrow, link_slow, memory_uncorrected, row_broken, memory_corrected,
-                           packets_resent, device_capped, driver_silent, quota})
+    for (const auto own : {link_narrow, link_slow, memory_uncorrected, row_broken, row_pending,
+                           memory_corrected, packets_resent, device_capped, driver_silent, quota})
         if (own == code) return value_named<Cause>(to_string(code));
     return {};
 }

@@ -47,20 +47,20 @@ ASSAY_ENUM(Cause, none,
            // the node: FAIL
            below_limit, above_limit, slower_than_siblings, wrong_result, corrupted, slowed_down,
            slows_when_hot, part_missing, link_narrow, links_missing, module_missing, link_slow,
-           memory_uncorrected, row_broken, overheated,
+           memory_uncorrected, row_broken, row_pending, fabric_degraded, overheated,
            // the node: WARN
            near_limit, throttled, slowing_down, memory_corrected, packets_resent, port_slow,
-           counter_rose, slot_narrow, channels_empty,
+           counter_rose, slot_narrow, channels_empty, allowance_exceeded, burstable,
            // how it is set up: INCONCLUSIVE
            device_shared, device_capped, device_divided, driver_silent, quota, ecc_off, clock_held,
-           setup_differs, other_load,
+           setup_differs, other_load, fabric_unready,
            // what the files contradict: INCONCLUSIVE
            clock_went_back, id_of_others, replicas_copied,
            // not decided: INCONCLUSIVE
            nothing_measured, no_limits, not_measured, not_applicable, no_datasheet, no_siblings,
-           no_value, no_telemetry, not_verified, wrong_unit, executed_on_cpu, limit_expired,
-           too_few_replicas, undecided, unsettled, unstable, disturbed, soak_short, not_compared,
-           neighbours,
+           no_value, no_telemetry, not_verified, wrong_unit, links_unknown, executed_on_cpu,
+           limit_expired, too_few_replicas, undecided, unsettled, unstable, disturbed, soak_short,
+           not_compared, neighbours,
            // nothing can be said: ERROR
            case_failed, case_crashed, case_timed_out, not_started, interrupted,
            // accepted

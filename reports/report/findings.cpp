@@ -9,6 +9,7 @@
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "record/format.hpp"
+#include "reference/links.hpp"
 #include "report/curves.hpp"
 #include "report/pairs.hpp"
 #include "report/roofline.hpp"
@@ -162,11 +163,17 @@ Severity weight(const record::ErrorCounter& counter) {
 
 void errors_counted(const Run& run, Findings& out) {
     std::map<Severity, std::vector<std::string>> risen;
-    for (const auto& counter : run.error_counters)
-        if (rose(counter))
-            risen[weight(counter)].push_back(fmt::format("{} {} {} +{}", counter.source,
-                                                         counter.device, counter.counter,
-                                                         *counter.after - *counter.before));
+    std::vector<std::string> beyond;
+    for (const auto& counter : run.error_counters) {
+        if (!rose(counter)) continue;
+        auto& list = counter.source == "allowance" ? beyond : risen[weight(counter)];
+        list.push_back(fmt::format("{} {} {} +{}", counter.source, counter.device, counter.counter,
+                                   *counter.after - *counter.before));
+    }
+    if (!beyond.empty())
+        out.push_back({Severity::caution,
+                       say<text::finding::allowance>(list_of(beyond, names_shown)),
+                       say<text::finding::allowance_do>()});
     for (const auto& [severity, names] : risen)
         out.push_back({severity, say<text::finding::errors_rose>(list_of(names, names_shown)),
                        severity == Severity::serious   ? say<text::finding::errors_serious_do>()
@@ -184,6 +191,28 @@ void memory_settings(const Run& run, Findings& out) {
     if (run.machine.huge_pages == "never")
         out.push_back({Severity::note, say<text::finding::no_huge_pages>(),
                        say<text::finding::no_huge_pages_do>()});
+}
+
+void burstable(const Run& run, Findings& out) {
+    if (run.machine.platform.burstable == true)
+        out.push_back({Severity::caution, say<text::finding::burstable>(run.machine.instance),
+                       say<text::finding::burstable_do>()});
+}
+
+/// Those that `assay check` fails or cannot judge.
+void links(const Run& run, Findings& out) {
+    using enum reference::LinkFault;
+    const auto& hardware = reference::installed_hardware();
+    std::vector<std::string> faults;
+    for (const auto& link :
+         reference::faults_of_links(run.machine, hardware ? &*hardware : nullptr))
+        if (link.fault == nvlinks || (link.fault == lanes && link.is_measured))
+            faults.push_back(fmt::format("{} {}/{}", link.where, link.found, link.most));
+        else if (link.fault == fabric_unready || link.fault == fabric_degraded)
+            faults.push_back(fmt::format("{} {}", link.where, link.text));
+    if (!faults.empty())
+        out.push_back({Severity::serious, say<text::finding::links>(list_of(faults, names_shown)),
+                       say<text::finding::links_do>()});
 }
 
 void few_cores(const Run& run, Findings& out) {
@@ -267,9 +296,9 @@ std::vector<Finding> find_findings(const Run& run, const std::vector<Sweep>& cha
     Findings found = find_slow_pairs(run);
     std::ranges::move(find_in_fabrics(run), std::back_inserter(found));
     std::ranges::move(find_shapes(charts), std::back_inserter(found));
-    for (const auto& finder :
-         {wrong_results, broken_cases, not_finished, busy_machine, above_ceiling, said_by_cases,
-          unstable_cases, errors_counted, memory_settings, few_cores, few_replicas})
+    for (const auto& finder : {wrong_results, broken_cases, not_finished, busy_machine,
+                               above_ceiling, said_by_cases, unstable_cases, links, errors_counted,
+                               burstable, memory_settings, few_cores, few_replicas})
         finder(run, found);
     Findings out;
     for (const auto severity : {Severity::serious, Severity::caution, Severity::note})

@@ -83,6 +83,25 @@ const std::vector<Expected> rows{
      "link_narrow"},
     {"MemoryRowBroken", marked("memory.stream", DisturbanceCode::row_broken), "FAIL", "",
      "row_broken"},
+    {"MemoryRowPending", marked("memory.stream", DisturbanceCode::row_pending), "FAIL", "",
+     "row_pending"},
+    {"MemoryRowsReplacedLongAgo",
+     [](record::Run& run) {
+         for (auto& c : run.cases)
+             if (c.telemetry.device) c.telemetry.device->remapped_rows_uncorrected = 4;
+     },
+     "PASS"},
+    {"FabricDegraded",
+     [](record::Run& run) {
+         run.machine.devices.front().fabric = {
+             .state = "completed", .status = 0, .clique = 0, .health = {"degraded_bandwidth"}};
+     },
+     "FAIL", "", "fabric_degraded"},
+    {"FabricWhole",
+     [](record::Run& run) {
+         run.machine.devices.front().fabric = {.state = "completed", .status = 0, .clique = 0};
+     },
+     "PASS"},
     {"MemoryCorrected", marked("memory.stream", DisturbanceCode::memory_corrected), "WARN", "",
      "memory_corrected"},
     {"PowerLimitLowered", marked(bf16, DisturbanceCode::device_capped), "INCONCLUSIVE", "",
@@ -97,6 +116,26 @@ const std::vector<Expected> rows{
              {.source = "pcie", .device = "a", .counter = "BadTLP", .before = 0, .after = 7}};
      },
      "WARN", "", "counter_rose"},
+    {"AllowanceExceeded",
+     [](record::Run& run) {
+         run.error_counters = {{.source = "allowance",
+                                .device = "eth0",
+                                .counter = "bw_out_allowance_exceeded",
+                                .before = 3,
+                                .after = 9}};
+     },
+     "WARN", "", "allowance_exceeded"},
+    {"AllowanceExceededBefore",
+     [](record::Run& run) {
+         run.error_counters = {{.source = "allowance",
+                                .device = "eth0",
+                                .counter = "bw_out_allowance_exceeded",
+                                .before = 9,
+                                .after = 9}};
+     },
+     "PASS"},
+    {"BurstableType", [](record::Run& run) { run.machine.platform.burstable = true; }, "WARN", "",
+     "burstable"},
     {"ExecutedOnCpu",
      [](record::Run& run) {
          for (auto& c : run.cases) c.settings.push_back({"executed_on", std::string{"cpu"}});

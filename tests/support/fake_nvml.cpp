@@ -295,6 +295,7 @@ ASSAY_NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned, "generation_max")
 ASSAY_NUMBER(nvmlDeviceGetMaxPcieLinkWidth, unsigned, "width_max")
 int nvmlDeviceGetNvLinkState(Handle d, unsigned link, int* out) {
     // "18": so many, all up; "18 17": 17 of them
+    if (const int code = world().code(d->id, "nvlinks"); code != nvml::success) return code;
     const auto links = world().text(d->id, "nvlinks");
     if (!links) return nvml::not_supported;
     std::istringstream words{*links};
@@ -304,6 +305,17 @@ int nvmlDeviceGetNvLinkState(Handle d, unsigned link, int* out) {
     words >> up;
     if (link >= there) return 2; // invalid argument
     *out = link < up ? 1 : 0;
+    return nvml::success;
+}
+int nvmlDeviceGetGpuFabricInfoV(Handle d, nvml::FabricInfo* out) {
+    // "3 0 7 1": state, status, clique, health
+    const auto text = world().text(d->id, "fabric");
+    if (out->version != nvml::fabric_version) return nvml::argument_version_mismatch;
+    if (!text) return nvml::not_supported;
+    std::istringstream words{*text};
+    unsigned state = 0;
+    words >> state >> out->status >> out->clique >> out->health;
+    out->state = static_cast<unsigned char>(state);
     return nvml::success;
 }
 ASSAY_NUMBER(nvmlDeviceGetPcieReplayCounter, unsigned, "replays")

@@ -354,6 +354,13 @@ TEST(Node, CountersThatRose) {
               Cause::counter_rose);
     EXPECT_EQ(worst(judged({.source = "other", .counter = "ue_count", .before = 0, .after = 2})),
               Cause::counter_rose);
+    const auto beyond = judged({.source = "allowance",
+                                .device = "eth0",
+                                .counter = "pps_allowance_exceeded",
+                                .before = 70,
+                                .after = 90});
+    EXPECT_EQ(worst(beyond), Cause::allowance_exceeded);
+    EXPECT_EQ(beyond.outcome, Outcome::warn);
     EXPECT_EQ(judged({.source = "pcie", .before = 2, .after = 2}).outcome, Outcome::pass);
     EXPECT_EQ(judged({.source = "pcie", .before = 3, .after = 2}).outcome, Outcome::pass);
     EXPECT_EQ(judged({.source = "pcie", .after = 2}).outcome, Outcome::pass);

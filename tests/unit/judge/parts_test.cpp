@@ -77,7 +77,13 @@ TEST(Parts, LinksBetweenDevicesThatAreDown) {
     EXPECT_THAT(found(machine), IsEmpty());
     machine.devices[1].mode = "";
     machine.devices[1].nvlinks.reset(); // not reported
-    EXPECT_THAT(found(machine), IsEmpty());
+    EXPECT_THAT(found(machine), ElementsAre("links_unknown cuda:1"));
+    machine.devices[0].nvlinks.reset();
+    EXPECT_THAT(found(machine), IsEmpty()) << "a guest may have been given devices without";
+    machine.virtualization = "none";
+    EXPECT_THAT(found(machine), SizeIs(2));
+    machine.virtualization = "kvm";
+    machine.devices[0].nvlinks = 18;
     machine.devices[1].nvlinks = 9;
     machine.devices[1].name = "Made NVL"; // as many as its bridge
     EXPECT_THAT(found(machine), IsEmpty());
@@ -85,6 +91,17 @@ TEST(Parts, LinksBetweenDevicesThatAreDown) {
     EXPECT_THAT(found(machine), IsEmpty());
     machine.devices[1].name = "Made SXM";
     EXPECT_THAT(findings_of_parts(machine, {}, nullptr), IsEmpty()); // no data sheets
+}
+
+TEST(Parts, ExpectsLinksToForeignDevicesToBeDownInGuests) {
+    auto machine = bare(4);
+    machine.virtualization = "kvm";
+    for (auto& device : machine.devices) device.compute_capability = "7.0", device.nvlinks = 12;
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.devices[2].nvlinks = 6;
+    EXPECT_THAT(found(machine), ElementsAre("links_missing cuda:2: 6 / 18"));
+    machine.virtualization = "none";
+    EXPECT_THAT(found(machine), SizeIs(4));
 }
 
 TEST(Parts, ADeviceThatIsMeasuredNeedsItsLanes) {
@@ -96,20 +113,91 @@ TEST(Parts, ADeviceThatIsMeasuredNeedsItsLanes) {
     EXPECT_THAT(found(machine), ElementsAre("slot_narrow 0000:42:00.0: x8, x16"));
 }
 
-TEST(Parts, PortsAreHeldAgainstOthersWithTheirChip) {
+/// A node with this many cards of one chip, all of 400 Gb/s.
+record::Machine with_rails(int count) {
     auto machine = bare(0);
-    machine.pci = {{.address = "a", .vendor_id = "15b3", .device_id = "1021"},
-                   {.address = "b", .vendor_id = "15b3", .device_id = "1021"},
-                   {.address = "c", .vendor_id = "8086", .device_id = "1592"}};
+    for (int i = 0; i < count; ++i) {
+        const auto address = fmt::format("0000:{}1:00.0", i);
+        machine.pci.push_back(
+            {.address = address, .vendor_id = "15b3", .device_id = "1021", .kind = "infiniband"});
+        machine.platform.network.push_back({.name = fmt::format("mlx5_{}:1", i),
+                                            .address = address,
+                                            .driver = "mlx5_core",
+                                            .bytes_per_second = 50e9,
+                                            .state = "active",
+                                            .link_layer = "InfiniBand"});
+    }
+    return machine;
+}
+
+TEST(Parts, ComparesPortsOfTheSameUse) {
+    auto machine = with_rails(4);
     auto& cards = machine.platform.network;
-    cards = {{.name = "mlx5_0:1", .address = "a", .bytes_per_second = 50e9},
-             {.name = "mlx5_1:1", .address = "b", .bytes_per_second = 50e9},
-             {.name = "eth0", .address = "c", .bytes_per_second = 12.5e9},
-             {.name = "eth1", .address = "", .bytes_per_second = 1e9},
-             {.name = "eth2", .address = "c"}}; // down
+    cards.push_back({.name = "eth0", .address = "0000:01:00.0", .bytes_per_second = 1e9});
     EXPECT_THAT(found(machine), IsEmpty());
-    cards[0].bytes_per_second = 25e9;
-    EXPECT_THAT(found(machine), ElementsAre("port_slow mlx5_0:1: 200 / 400 Gb/s"));
+    cards[1].bytes_per_second = 25e9;
+    EXPECT_THAT(found(machine), ElementsAre("port_slow mlx5_1:1: 200 / 400 Gb/s"));
+    cards[1].state = "down"; // keeps the rate it had
+    EXPECT_THAT(found(machine), IsEmpty());
+    cards[1].state = "active";
+    cards[1].link_layer = "Ethernet"; // of another network
+    EXPECT_THAT(found(machine), IsEmpty());
+    cards[1].link_layer = "InfiniBand";
+    machine.pci[1].link.width_max = 8; // another card
+    EXPECT_THAT(found(machine), IsEmpty());
+}
+
+TEST(Parts, IgnoresSlowerPortForManagement) {
+    // The second port of each of two cards.
+    auto machine = with_rails(2);
+    for (int i = 0; i < 2; ++i) {
+        auto second = machine.platform.network[i];
+        second.name = fmt::format("mlx5_{}:1", i + 2);
+        second.address.back() = '1';
+        second.bytes_per_second = 12.5e9;
+        machine.platform.network.push_back(second);
+    }
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.platform.network[3].bytes_per_second = 3.125e9;
+    EXPECT_THAT(found(machine), ElementsAre("port_slow mlx5_3:1: 25 / 100 Gb/s"));
+    // One more card of the same kind than devices.
+    machine = with_rails(5);
+    machine.platform.network[4].bytes_per_second = 25e9;
+    EXPECT_THAT(found(machine), SizeIs(1));
+    for (int i = 0; i < 4; ++i) machine.pci.push_back({.kind = "accelerator"});
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.platform.network[3].bytes_per_second = 25e9;
+    EXPECT_THAT(found(machine), SizeIs(2));
+}
+
+TEST(Parts, NamesFabricThatIsNotReadyOrDegraded) {
+    auto machine = bare(2);
+    for (auto& device : machine.devices)
+        device.fabric = {.state = "completed", .status = 0, .clique = 4};
+    EXPECT_THAT(found(machine), IsEmpty());
+    auto& fabric = machine.devices[1].fabric;
+    fabric.health = {"route_unhealthy"};
+    EXPECT_THAT(found(machine), ElementsAre("fabric_degraded cuda:1: route_unhealthy"));
+    fabric.health = {"route_recovery"};
+    EXPECT_THAT(found(machine), ElementsAre("fabric_unready cuda:1: route_recovery"));
+    fabric = {.state = "completed", .status = 999, .clique = 4};
+    EXPECT_THAT(found(machine), ElementsAre("fabric_degraded cuda:1: error 999"));
+    fabric = {.state = "completed", .status = 0, .clique = 5};
+    EXPECT_THAT(found(machine), ElementsAre("fabric_unready cuda: cliques 4, 5"));
+    fabric = {.state = "in_progress"};
+    EXPECT_THAT(found(machine), ElementsAre("fabric_unready cuda:1: in_progress"));
+    machine.devices.erase(machine.devices.begin()); // alone in a guest
+    EXPECT_THAT(found(machine), IsEmpty());
+}
+
+TEST(Parts, NamesBurstableTypeAndNodesWithoutMemory) {
+    auto machine = bare(0);
+    machine.instance = "t3.large";
+    machine.platform.burstable = true;
+    machine.platform.memoryless_nodes = {"1"};
+    EXPECT_THAT(found(machine), ElementsAre("channels_empty NUMA 1", "burstable t3.large"));
+    machine.virtualization = "kvm"; // its nodes are made up
+    EXPECT_THAT(found(machine), ElementsAre("burstable t3.large"));
 }
 
 TEST(Parts, AnOddNumberOfModulesIsAFault) {

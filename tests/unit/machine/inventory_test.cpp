@@ -376,6 +376,32 @@ TEST(Cloud, CloudInitFillsTheGaps) {
 
 // --- files of the kernel -----------------------------------------------------------------------------
 
+TEST(Cloud, NamesBurstableTypes) {
+    const auto is_burstable = [](const char* provider, const char* type) {
+        const Scratch scratch;
+        scratch.write("/run/cloud-init/instance-data.json",
+                      fmt::format(R"({{"v1": {{"cloud_name": "{}"}},
+                                       "ds": {{"meta_data": {{"instance-type": "{}"}}}}}})",
+                                  provider, type));
+        return read_cloud(scratch.files(), {}).burstable;
+    };
+    for (const auto& [provider, type] : {std::pair{"aws", "t2.micro"},
+                                         {"aws", "t3.large"},
+                                         {"aws", "t3a.nano"},
+                                         {"aws", "t4g.2xlarge"},
+                                         {"azure", "Standard_B2ms"},
+                                         {"azure", "Standard_B4als_v2"},
+                                         {"gce", "e2-micro"},
+                                         {"gce", "e2-medium"}})
+        EXPECT_TRUE(is_burstable(provider, type)) << type;
+    for (const auto& [provider, type] : {std::pair{"aws", "c7a.large"},
+                                         {"aws", "trn1.2xlarge"},
+                                         {"azure", "Standard_D2s_v5"},
+                                         {"gce", "e2-standard-4"},
+                                         {"hetzner", "t3.large"}})
+        EXPECT_FALSE(is_burstable(provider, type)) << type;
+}
+
 TEST(Files, MissingIsEmpty) {
     const machine::Files files{"/no/such/place"};
     EXPECT_FALSE(files.exists("/proc"));

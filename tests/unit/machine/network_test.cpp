@@ -200,5 +200,10 @@ TEST(Network, WhatIsNoNetworkDeviceHasNothingToSay) {
         EXPECT_FALSE(network_rate(scratch.files(), device)) << device;
 }
 
+TEST(Network, DriversWithoutAllowancesCountNone) {
+    EXPECT_THAT(ask_allowances("lo"), testing::IsEmpty());
+    EXPECT_THAT(ask_allowances("no-such-interface-with-a-long-name"), testing::IsEmpty());
+}
+
 } // namespace
 } // namespace assay::machine

@@ -83,6 +83,25 @@ TEST(Nvml, LinksThatAreUpAreCounted) {
     EXPECT_EQ(opened(old).problem(), "");
 }
 
+TEST(Nvml, DoesNotCountLinksItMayNotSee) {
+    const FakeNvml nvml{h200s(1) + "0 code.nvlinks 0,0,4\n"};
+    EXPECT_EQ(opened(nvml).describe().nvlinks, std::nullopt);
+}
+
+TEST(Nvml, ReadsPlaceInFabric) {
+    const FakeNvml nvml{h200s(4) + "0 fabric 3 0 7 170\n1 fabric 3 999 0 25\n2 fabric 2\n"};
+    using record::DeviceFabric;
+    EXPECT_EQ(opened(nvml).describe().fabric,
+              (DeviceFabric{.state = "completed", .status = 0, .clique = 7}));
+    EXPECT_EQ(opened(nvml, "GPU-1").describe().fabric,
+              (DeviceFabric{.state = "completed",
+                            .status = 999,
+                            .clique = 0,
+                            .health = {"degraded_bandwidth", "route_unhealthy"}}));
+    EXPECT_EQ(opened(nvml, "GPU-2").describe().fabric, (DeviceFabric{.state = "in_progress"}));
+    EXPECT_EQ(opened(nvml, "GPU-3").describe().fabric, DeviceFabric{});
+}
+
 TEST(Nvml, ALibraryOfAnotherKindIsNone) {
     EXPECT_THAT(Nvml::open("libm.so.6"),
                 Fails(Fault::environment, HasSubstr("has no nvmlInit_v2")));
@@ -330,11 +349,12 @@ TEST(DeviceState, WhatIsWrongIsSaid) {
                                       {"ecc_uncorrected 1", "1 uncorrectable memory error"},
                                       {"ecc_corrected 5", "5 memory errors"},
                                       {"power_limit 400000", "400 of 700 W"},
-                                      {"width 8", "8 of 16 lanes"},
                                       {"processes 17 42", "compute on it now: 17, 42"},
                                       {"persistence 0", "nvidia-persistenced"},
                                       {"virtualization 2", "vGPU"},
-                                      {"code.power_limit 15", "GPU is lost"}})
+                                      {"code.power_limit 15", "GPU is lost"},
+                                      {"code.ecc_corrected 4", "not show this user"},
+                                      {"code.nvlinks 4", "not show this user"}})
         EXPECT_THAT(complaints_of(std::string{"* "} + lines + '\n'), ElementsAre(HasSubstr(says)));
 }
 

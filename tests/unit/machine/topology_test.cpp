@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "machine/cpu.hpp"
+#include "machine/inventory.hpp"
 #include "machine/system.hpp"
 #include "machine/topology.hpp"
 #include "scratch.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -233,6 +235,47 @@ TEST(Memory, HugePages) {
     const Scratch scratch;
     scratch.write("/sys/kernel/mm/transparent_hugepage/enabled", "]always[ madvise\n");
     EXPECT_EQ(read_memory(scratch.files()).huge_pages, "");
+}
+
+TEST(Memory, KnowsNodesWithoutMemoryAndWithoutCpus) {
+    const Scratch scratch;
+    scratch.write("/proc/meminfo", "MemTotal:  600000 kB\n");
+    const auto node = [&](int number, int kilobytes, const char* cpus) {
+        const auto folder = fmt::format("/sys/devices/system/node/node{}/", number);
+        scratch.write(folder + "meminfo", fmt::format("Node {0} MemTotal:  {1} kB\nNode {0} "
+                                                      "MemFree:  1 kB\n",
+                                                      number, kilobytes));
+        scratch.write(folder + "cpulist", cpus);
+    };
+    node(0, 500000, "0-71\n");
+    node(1, 100000, "\n"); // a GPU's
+    node(2, 0, "\n");
+    node(3, 0, "72-143\n");
+    node(10, 0, "144-151\n");
+    scratch.write("/sys/devices/system/node/node11/meminfo", "Node 11 MemTotal: 0 kB\n");
+    scratch.write("/sys/devices/system/node/node11/cpumap", "00000100,00000000\n");
+    scratch.write("/sys/devices/system/node/possible", "0-10\n");
+    const auto memory = read_memory(scratch.files());
+    EXPECT_EQ(memory.far_bytes, 100000LL << 10U);
+    EXPECT_THAT(memory.nodes_without, ElementsAre("3", "10", "11"));
+    // What the kernel counts as its own on Grace is the host's without the GPUs'.
+    const auto bytes = [&] { return inspect(Sources{.files = scratch.files()}).memory_bytes; };
+    EXPECT_EQ(bytes(), 600000LL << 10U);
+    scratch.write("/sys/bus/soc/devices/soc0/soc_id", "jep106:036b:0241\n");
+    EXPECT_EQ(bytes(), 500000LL << 10U);
+}
+
+TEST(Firmware, RefusesWhatVendorsDidNotFillIn) {
+    const Scratch scratch;
+    scratch.write_lines("/sys/class/dmi/id/",
+                        {{"board_vendor", "Maker"}, {"board_name", "X11"}, {"sys_vendor", "OEM"}});
+    for (const char* const text : {"To be filled by O.E.M", "TO BE FILLED BY OEM", "Default string",
+                                   "00000000", "........", "xxxxxxx", "0123456789", "-", "0"}) {
+        scratch.write("/sys/class/dmi/id/product_name", std::string{text} + "\n");
+        EXPECT_EQ(system_name(read_firmware(scratch.files())), "Maker X11") << text;
+    }
+    scratch.write("/sys/class/dmi/id/product_name", "R750\n");
+    EXPECT_EQ(system_name(read_firmware(scratch.files())), "Maker R750");
 }
 
 } // namespace

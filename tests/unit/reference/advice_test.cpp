@@ -101,9 +101,24 @@ TEST(Advice, EachFactHasItsCodeAndAction) {
         {"link_slow", link([](auto& l) { l.generation = 3; })},
         {"node_unknown", link([](auto& l) { l.numa_node.reset(); })},
         {"nvlink_missing", [](auto& m) { m.devices[1].nvlinks = 17; }},
-        {"nvlink_missing", [](auto& m) { m.devices[0].nvlinks.reset(); }},
+        {"nvlink_unknown", [](auto& m) { m.devices[0].nvlinks.reset(); }},
+        {"fabric_unready", [](auto& m) { m.devices[0].fabric.state = "in_progress"; }},
+        {"fabric_degraded",
+         [](auto& m) {
+             m.devices[0].fabric = {.state = "completed", .health = {"degraded_bandwidth"}};
+         }},
+        {"node_memoryless", set([](auto& p) { p.memoryless_nodes = {"0", "3"}; })},
+        {"burstable", set([](auto& p) { p.burstable = true; })},
         {"port_down", set([](auto& p) { p.network[0].state = "down"; })},
-        {"port_slow", set([](auto& p) { p.network[1].bytes_per_second = 25e9; })},
+        {"port_slow",
+         [](auto& m) {
+             auto rail = m.platform.network[0];
+             rail.address = "0000:04:00.0";
+             rail.bytes_per_second = 25e9;
+             m.platform.network.push_back(rail);
+             m.pci.push_back(m.pci[2]);
+             m.pci.back().address = rail.address;
+         }},
         {"mtu_small", set([](auto& p) { p.network[1].mtu = 1500; })},
         {"bond_degraded", set([](auto& p) {
              p.bonds = {{.mode = "802.3ad", .members = {"eth0", "eth1"}, .active = {"eth0"}},
@@ -125,13 +140,13 @@ TEST(Advice, EachFactHasItsCodeAndAction) {
     }
 }
 
-TEST(Advice, ALinkThatTheDriverDescribesIsSaidOnce) {
+TEST(Advice, RanksNarrowLinkOfMeasuredDeviceAsSerious) {
     auto machine = good();
-    machine.pci[0].link.width = 8; // the device's own complaint
-    EXPECT_THAT(advise(machine, nothing), IsEmpty());
+    machine.pci[0].link.width = 8;
+    const auto severity = [&] { return advise(machine, nothing).at(0).severity; };
+    EXPECT_EQ(severity(), Severity::serious);
     machine.devices.clear(); // without a driver
-    EXPECT_THAT(advise(machine, nothing),
-                ElementsAre(Field(&record::Finding::code, "link_narrow")));
+    EXPECT_EQ(severity(), Severity::caution);
 }
 
 TEST(Advice, ErrorsTheMostSeriousFirst) {
@@ -148,13 +163,14 @@ TEST(Advice, ErrorsTheMostSeriousFirst) {
                 counter("infiniband", "mlx5_0:1", "symbol_error", 3),
                 counter("infiniband", "mlx5_0:1", "link_downed", 1),
                 counter("network", "eth0", "rx_dropped", 9000),
+                counter("allowance", "eth0", "pps_allowance_exceeded", 5),
                 counter("pcie", "0000:03:00.0", "fatal", 1)});
     std::vector<std::string> said;
     for (const auto& finding : found)
         said.push_back(finding.code + " " + std::string{to_string(finding.severity)});
     EXPECT_THAT(said, ElementsAre("xid serious", "memory_uncorrected serious",
                                   "pcie_uncorrected serious", "xid caution", "port_errors caution",
-                                  "xid note", "memory_corrected note"));
+                                  "xid note", "memory_corrected note", "allowance_exceeded note"));
     EXPECT_THAT(sentence(found[0]),
                 HasSubstr("0000:01:00.0: the driver logged Xid 79 (1 time): it fell off the bus"));
     EXPECT_THAT(found[4].what, HasSubstr("4 errors of the port since the start"));

@@ -182,7 +182,7 @@ TEST(DeviceWindow, WhatIsWrongIsSaid) {
         {"0 ecc_corrected 3,5", "corrected 2 memory errors"},
         {"0 ecc_uncorrected 0,1", "1 uncorrectable memory error"},
         {"0 replays 7,9", "2 PCIe packets had to be retransmitted"},
-        {"0 remapping_pending 1", "remap of the device is pending"},
+        {"0 remapping_pending 1", "waits to be remapped"},
         {"0 ecc_corrected 5\n0 replays 9,7", nullptr}, // of before, and backwards
         {"0 width 8", "8 of 16 lanes"},
         {"0 generation 3", "generation 3 of 5"},
@@ -409,6 +409,25 @@ TEST(Errors, OnlyThoseThatAreNotZeroOrChanged) {
                                         "infiniband mlx5_0:1 out_of_sequence 0 11\n"
                                         "network eth0 rx_dropped 7 7\n"
                                         "pcie 0000:41:00.0 correctable 2 3\n");
+}
+
+TEST(Errors, CountsPacketsBeyondAllowanceOfInterfaces) {
+    const Scratch scratch;
+    scratch.write("/sys/class/net/eth0/device/vendor", "0x1d0f\n");
+    scratch.write("/sys/class/net/lo/mtu", "65536\n"); // software
+    std::int64_t count = 40;
+    telemetry::ErrorWatch errors{{},
+                                 {.files = scratch.files(),
+                                  .nvml = {},
+                                  .kernel_log = [] { return std::vector<std::string>{}; },
+                                  .allowances =
+                                      [&](const std::string& interface) {
+                                          return std::map<std::string, std::int64_t>{
+                                              {"bw_in_allowance_exceeded", 0},
+                                              {interface + "_allowance_exceeded", count}};
+                                      }}};
+    count = 47;
+    EXPECT_EQ(shown(errors.counters()), "allowance eth0 eth0_allowance_exceeded 40 47\n");
 }
 
 TEST(Errors, ACounterThatVanishesIsAbsentAfterwards) {
