@@ -7,6 +7,7 @@
 #include "document/text.hpp"
 #include "document/texts/import.hpp"
 #include "files.hpp"
+#include "import/description.hpp"
 #include "import/lines.hpp"
 #include "json/json.hpp"
 #include "record/convert.hpp"
@@ -43,7 +44,7 @@ struct Planned {
 
 /// By its run's id, which is made of the file's bytes: the same file is the same run wherever it lies.
 fs::path file_of(const fs::path& out, const imports::Import& import) {
-    return out / "imported" / to_string(import.tool) / import.run.id / "run.json";
+    return out / "imported" / import.tool / import.run.id / "run.json";
 }
 
 Result<record::NamedList> parameters_of(const std::vector<std::string>& texts) {
@@ -142,6 +143,63 @@ json::Value in_json(const Planned& planned) {
             {"not_understood", std::move(unread)}};
 }
 
+/// The tools, each with its versions and what is read.
+Result<ExitCode> list_tools(const Options& options) {
+    if (!imports::descriptions()) return tl::unexpected{imports::descriptions().error()};
+    std::string text;
+    json::Value list = json::Value::array();
+    for (const auto& tool : imports::tools()) {
+        const auto& d = *imports::description_of(tool);
+        text += say<text::import::line>(d.tool, d.reads, d.versions) + '\n';
+        json::Value formats = json::Value::array();
+        for (const auto& dialect : d.dialects)
+            if (dialect.refuse.empty()) formats.push_back(dialect.format);
+        list.push_back({{"tool", d.tool},
+                        {"title", d.title},
+                        {"reads", d.reads},
+                        {"versions", d.versions},
+                        {"formats", std::move(formats)}});
+    }
+    if (options.json)
+        text = json::to_text({{"schema", "assay.import.tools/1"}, {"tools", std::move(list)}});
+    ASSAY_TRY(options.json ? print_json(text) : print(text));
+    return ExitCode::done;
+}
+
+/// What would become of a file: nothing is written.
+Result<ExitCode> explain_files(const Options& options, imports::ImportOptions facts) {
+    std::string text;
+    json::Value files = json::Value::array();
+    for (const auto& source : options.inputs) {
+        ASSAY_TRY(const auto content, read_whole(source, largest));
+        std::vector<imports::Explained> lines;
+        facts.explained = &lines;
+        const auto import = import_text(content, source, facts);
+        json::Value list = json::Value::array();
+        for (const auto& [where, what] : lines) {
+            text += fmt::format("{}: {}\n", plain(where), plain(what));
+            list.push_back({{"where", plain(where)}, {"what", plain(what)}});
+        }
+        json::Value cases = json::Value::array();
+        if (import)
+            for (const auto& c : import->run.cases)
+                cases.push_back(fmt::format("{}: {}", record::identity(c), to_string(c.status)));
+        text += import ? say<text::import::would_import>(
+                             say_count<text::import::cases>(import->run.cases.size()))
+                       : say<text::import::nothing>(plain(import.error().message));
+        for (const auto& c : cases) text += "\n  " + plain(c.get<std::string>());
+        text += '\n';
+        files.push_back({{"source", plain(source)},
+                         {"lines", std::move(list)},
+                         {"cases", std::move(cases)},
+                         {"refused", import ? "" : plain(import.error().message)}});
+    }
+    if (options.json)
+        text = json::to_text({{"schema", "assay.import.explain/1"}, {"files", std::move(files)}});
+    ASSAY_TRY(options.json ? print_json(text) : print(text));
+    return ExitCode::done;
+}
+
 Result<void> write_run(const Planned& planned) {
     if (planned.state == State::unchanged) return {};
     if (auto made = make_folders(planned.file.parent_path()); !made)
@@ -153,9 +211,11 @@ Result<void> write_run(const Planned& planned) {
 } // namespace
 
 Result<ExitCode> import_files(const Options& options) {
+    if (options.list_tools) return list_tools(options);
     imports::ImportOptions facts = options.importing;
-    facts.from = value_named<imports::Tool>(options.from);
+    facts.from = options.from;
     ASSAY_TRY(facts.parameters, parameters_of(options.parameters));
+    if (options.explain_lines) return explain_files(options, facts);
     // All are read before any is written: a file that cannot be read leaves nothing behind.
     std::vector<Planned> all;
     for (const auto& source : options.inputs) {

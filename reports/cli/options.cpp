@@ -202,12 +202,15 @@ void add_verify(CLI::App& verb, Options& o) {
     add_signers(verb, o);
 }
 void add_import(CLI::App& verb, Options& o) {
-    verb.add_option("files", o.inputs, "Files that the tools wrote")->type_name("FILE")->required();
-    add_value(verb, "--out", o.out, "DIR", "Folder that the runs go to; required")->required();
-    verb.add_option("--from", o.from, "The tool, where it is not to be found out from the content")
-        ->type_name(
-            "gbench|nvbandwidth|nccl-tests|babelstream|stream|osu|hpl|hpl-mxp|hpcg|ior|mdtest|"
-            "llama-bench|vllm|mlperf-inference|mlperf-training");
+    verb.add_option("files", o.inputs, "Files that the tools wrote")->type_name("FILE");
+    add_value(verb, "--out", o.out, "DIR", "Folder that the runs go to; required");
+    verb.add_flag("--list", o.list_tools,
+                  "List the tools whose outputs are read, and their versions");
+    verb.add_flag("--explain", o.explain_lines,
+                  "Show what becomes of each line: fact, row, not read; nothing is written");
+    verb.add_option("--from", o.from,
+                    "The tool, where it is not to be found out from the content; --list names all")
+        ->type_name("TOOL");
     auto& facts = o.importing;
     verb.add_option("--provider", facts.provider, "Who runs the machine: aws, gcp, azure, ...");
     verb.add_option("--instance", facts.instance, "Its type: c7a.large");
@@ -287,9 +290,7 @@ constexpr std::array<VerbDefinition, 15> verbs{{
      "size=4096*=1e18'",
      &add_with_outputs<&add_cost<CLI::App>>},
     {"capacity", &capacity, "Does a model fit, on which devices, and on how many?",
-     "assay-report capacity --set parameters=70e9 --set layers=80 --set kv_heads=8 --set "
-     "head_size=128 "
-     "--set sequence=8192 --set batch=16 --set tensor=4\n"
+     "assay-report capacity --model llama-3-70b --set sequence=8192 --set batch=16 --set tensor=4\n"
      "  assay-report capacity --train --set parameters=7.5e9 --set layers=48 --set hidden=4096 "
      "--set "
      "heads=32 --set sequence=2048 --set data=64 --set zero=3 --explain",
@@ -318,10 +319,13 @@ constexpr std::array<VerbDefinition, 15> verbs{{
      "--json",
      &add_predict},
     {"import", &import_files,
-     "Make runs of other tools' results: Google Benchmark, nvbandwidth, nccl-tests, rccl-tests, "
-     "BabelStream, STREAM, OSU, HPL, HPL-MxP, HPCG, IOR, mdtest, llama-bench, vLLM, MLPerf",
+     "Make runs of other tools' results: nccl-tests, nvbandwidth, OSU, STREAM, HPL, IOR, fio, vLLM "
+     "and more (--list); ASSAY_IMPORT_PATH names folders with descriptions of your own",
      "assay-report import old.json --out results --provider aws --instance c7a.large\n"
-     "  assay-report import osu_latency.txt --out results --started 2025-06-30 --parameter ranks=2",
+     "  assay-report import osu_latency.txt --out results --started 2025-06-30 --parameter "
+     "ranks=2\n"
+     "  assay-report import nccl.log --explain\n"
+     "  assay-report import --list",
      &add_import},
 }};
 
@@ -382,10 +386,16 @@ private:
         if (differs && options_.inputs.size() != 2)
             return fmt::format("diff takes two runs, or one and --this-machine; there {} {}",
                                options_.inputs.size() == 1 ? "is" : "are", options_.inputs.size());
-        if (options_.perform == &import_files && !options_.from.empty() &&
-            !value_named<imports::Tool>(options_.from))
+        if (options_.perform == &import_files && !options_.list_tools) {
+            if (options_.inputs.empty()) return "files are missing: what a tool wrote";
+            if (options_.out.empty() && !options_.explain_lines)
+                return "--out is missing: the folder that the runs go to";
+        }
+        if (const auto tools = imports::tools();
+            options_.perform == &import_files && !options_.from.empty() &&
+            std::ranges::find(tools, options_.from) == tools.end())
             return fmt::format("--from \"{}\" is no tool whose results are read{}", options_.from,
-                               suggestion(options_.from, all_names(imports::Tool{})));
+                               suggestion(options_.from, tools));
         if (options_.perform == &check_nodes && options_.inputs.empty())
             return "inputs are missing: result files or folders of the nodes";
         if (judge::PartChoice part{}; !from_text(options_.checking.part, part))

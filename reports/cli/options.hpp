@@ -80,6 +80,7 @@ struct CostWords {
     std::optional<double> nodes;
     std::string term = "1y";
     double term_months = 12;
+    std::string model; ///< a published one
     bool training = false;
     bool explain = false;
 };
@@ -131,6 +132,8 @@ struct Options {
     std::string fail_on;       ///< "worse", of diff "difference", of fleet "slow", or nothing
     bool this_machine = false; ///< of diff
     std::string from;          ///< the tool, found out where empty
+    bool list_tools = false;
+    bool explain_lines = false;
     imports::ImportOptions importing;    ///< of import
     PredictWords predicting;             ///< of predict
     CheckWords checking;                 ///< of check

@@ -60,17 +60,18 @@ void conclude_replica(record::Replica& replica) {
     replica.high = interval.high;
 }
 
-std::string warning_of(const record::Case& c, Tool tool) {
+std::string warning_of(const record::Case& c, std::string_view tool) {
     return c.verification && c.verification->passed
-               ? fmt::format("Imported: checked by {} itself, not by assay.", to_string(tool))
+               ? fmt::format("Imported: checked by {} itself, not by assay.", tool)
                : "Imported: not verified by assay.";
 }
 
 } // namespace
 
-Draft::Draft(Tool tool, const ImportOptions& options) : tool_{tool}, options_{options} {
-    import_.tool = tool;
-    import_.run.imported = record::Imported{.tool = std::string{to_string(tool)}};
+Draft::Draft(std::string tool, const ImportOptions& options)
+    : tool_{std::move(tool)}, options_{options} {
+    import_.tool = tool_;
+    import_.run.imported = record::Imported{.tool = tool_};
 }
 
 void Draft::begin_process(std::string where) { processes_.push_back({std::move(where), {}}); }
@@ -80,13 +81,24 @@ void Draft::skip(std::string where, std::string_view text, std::string reason, b
     constexpr std::size_t most = 100'000;
     if (import_.not_understood.size() >= most)
         return note("more lines were not understood than are listed");
+    explain(where, "refused: " + reason);
     import_.not_understood.push_back(
         {std::move(where), json::show_text(text, shown), std::move(reason), is_in_front});
 }
 
-void Draft::note(const std::string& text) {
+void Draft::note(const std::string& text, bool many) {
     auto& notes = import_.run.imported->notes;
-    if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
+    constexpr std::size_t most = 5;
+    if (std::ranges::find(notes, text) != notes.end() || (many && many_ == most)) return;
+    many_ += many ? 1 : 0;
+    notes.push_back(text);
+}
+
+void Draft::explain(const std::string& where, std::string_view what) {
+    constexpr std::size_t most = 100'000;
+    constexpr std::size_t shown = 200; // bytes
+    if (options_.explained != nullptr && options_.explained->size() < most)
+        options_.explained->push_back({where, std::string{what.substr(0, shown)}});
 }
 
 void Draft::add_host(std::string_view name) {
@@ -99,7 +111,7 @@ void Draft::set_tool_version(std::string_view version) {
     if (version.starts_with('v')) version.remove_prefix(1);
     if (version.empty() || !import_.run.imported->tool_version.empty()) return;
     import_.run.imported->tool_version = version;
-    add_software(std::string{to_string(tool_)} + ".version", version);
+    add_software(tool_ + ".version", version);
 }
 
 void Draft::add_software(const std::string& name, std::string_view version) {
@@ -127,14 +139,14 @@ void Draft::add(Reading reading) {
         std::ranges::any_of(reading.name, is_control))
         return skip(reading.where, reading.name, "it holds control characters");
     record::Case c;
-    c.benchmark = fmt::format("external.{}.{}", to_string(tool_), reading.name);
+    c.benchmark = fmt::format("external.{}.{}", tool_, reading.name);
     const auto first_of = [](const std::string& said, const std::string& found,
                              std::string_view otherwise) {
         if (!said.empty()) return said;
         return found.empty() ? std::string{otherwise} : found;
     };
     c.place.kind = first_of(options_.place, reading.place, "host");
-    c.library = first_of(options_.library, reading.library, to_string(tool_));
+    c.library = first_of(options_.library, reading.library, tool_);
     c.settings = reading.settings;
     c.work = reading.work;
     c.headline = reading.headline;
@@ -272,7 +284,7 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
         } else if (!cases_.empty()) {
             reason = "no case in it has a figure: " + cases_.front().result.reason;
         }
-        return fail(fmt::format("{}: read as {}, but {}", source, to_string(tool_), reason));
+        return fail(fmt::format("{}: read as {}, but {}", source, tool_, reason));
     }
     const std::string digest = to_hex(sha256(content));
     auto& run = import_.run;
@@ -291,7 +303,7 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
     if (std::ranges::any_of(cases_, [](const auto& c) { return c.result.place.kind == "unknown"; }))
         import_.unknown.emplace_back("--place");
     if (run.started.empty()) import_.unknown.emplace_back("--started");
-    run.id = fmt::format("import-{}-{}", to_string(tool_), digest.substr(0, id_digits));
+    run.id = fmt::format("import-{}-{}", tool_, digest.substr(0, id_digits));
     run.suite = "imported";
     run.status = "done";
     run.version = version();

@@ -5,7 +5,8 @@
 
 #pragma once
 
-#include "import/import.hpp"
+#include "base/result.hpp"
+#include "import/types.hpp"
 #include "record/model.hpp"
 
 #include <cstddef>
@@ -41,7 +42,7 @@ struct Reading {
 
 class Draft {
 public:
-    Draft(Tool tool, const ImportOptions& options);
+    Draft(std::string tool, const ImportOptions& options);
 
     const ImportOptions& options() const { return options_; }
     record::Run& run() { return import_.run; }
@@ -52,8 +53,10 @@ public:
     void add(Reading reading);
     void skip(std::string where, std::string_view text, std::string reason,
               bool is_in_front = false);
-    /// Something about the whole file; the same sentence once.
-    void note(const std::string& text);
+    /// Something about the whole file; the same sentence once, and a few at most of those that are `many`.
+    void note(const std::string& text, bool many = false);
+    /// What became of a line, where somebody asks.
+    void explain(const std::string& where, std::string_view what);
     /// Names that only serve to know the machine again; no name is kept.
     void add_host(std::string_view name);
     void set_tool_version(std::string_view version);
@@ -83,7 +86,8 @@ private:
     void finish_case(Gathered& gathered) const;
     void finish_machine(std::string_view digest);
 
-    Tool tool_;
+    std::string tool_;
+    std::size_t many_ = 0; ///< notes
     const ImportOptions& options_;
     Import import_;
     std::vector<Gathered> cases_;
@@ -92,27 +96,5 @@ private:
     std::vector<Process> processes_{1}; ///< the last is the present one
     std::string refusal_;
 };
-
-// One for each format; a message where the whole cannot be read.
-Result<void> read_gbench(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_nvbandwidth(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_nvbandwidth_text(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_nccl_json(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_nccl_text(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_babelstream(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_babelstream_text(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_stream(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_osu(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_linpack(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_hpcg(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_ior(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_ior_json(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_mdtest(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_llama_bench_json(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_llama_bench_csv(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_llama_bench_table(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_vllm(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_mlperf_inference(std::string_view text, std::string_view source, Draft& draft);
-Result<void> read_mlperf_training(std::string_view text, std::string_view source, Draft& draft);
 
 } // namespace assay::imports

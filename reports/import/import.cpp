@@ -2,90 +2,74 @@
 
 #include "import/import.hpp"
 
+#include "import/description.hpp"
 #include "import/draft.hpp"
 #include "import/lines.hpp"
+#include "import/output.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 namespace assay::imports {
 namespace {
 
-bool holds(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
-bool is_json(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r\n";
-    const auto first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos || text[first] != '[')
-        return first != std::string_view::npos && text[first] == '{';
-    const auto next = text.find_first_not_of(blanks, first + 1); // "[1,0]<stdout>:" is a label
-    return next != std::string_view::npos && text[next] == '{';
-}
-
 struct Format {
-    Tool tool;
-    const char* name;                      ///< "JSON" begins with a bracket; others do not
-    std::array<std::string_view, 3> marks; ///< in every version of it; "" is in every text
-    Result<void> (*read)(std::string_view, std::string_view, Draft&);
-
-    bool is_of(std::string_view text) const {
-        return is_json(text) == (name == std::string_view{"JSON"}) &&
-               std::ranges::all_of(marks, [&](const auto mark) { return holds(text, mark); });
-    }
-};
-/// The first one counts whose marks a text has. With --from, the last one of its tool takes what has no marks.
-constexpr std::array formats{
-    Format{Tool::nvbandwidth, "JSON", {"\"nvbandwidth\""}, &read_nvbandwidth},
-    Format{Tool::nccl_tests, "JSON", {"\"alg_bw\""}, &read_nccl_json},
-    Format{Tool::nccl_tests, "JSON", {"\"nccl_version\""}, &read_nccl_json},
-    Format{Tool::nccl_tests, "JSON", {"\"algBw\"", "\"busBw\""}, &read_nccl_json},
-    Format{Tool::gbench, "JSON", {"\"benchmarks\"", "\"context\""}, &read_gbench},
-    Format{Tool::ior, "JSON", {"\"summary\"", "\"bwMaxMIB\""}, &read_ior_json},
-    Format{Tool::llama_bench, "JSON", {"\"avg_ts\"", "\"n_gen\""}, &read_llama_bench_json},
-    Format{Tool::vllm, "JSON", {"\"request_throughput\"", "\"completed\""}, &read_vllm},
-    Format{Tool::babelstream, "CSV", {"num_times", "n_elements", "sizeof"}, &read_babelstream},
-    Format{Tool::llama_bench, "CSV", {"build_commit,", "n_gen,", "avg_ts"}, &read_llama_bench_csv},
-    Format{Tool::stream, "text", {"Function", "Avg time", "Min time"}, &read_stream},
-    Format{Tool::babelstream, "text", {"Function", "Min (sec)"}, &read_babelstream_text},
-    Format{Tool::nvbandwidth, "text", {"nvbandwidth Version:"}, &read_nvbandwidth_text},
-    Format{Tool::nvbandwidth, "text", {"GPU(column)"}, &read_nvbandwidth_text},
-    Format{Tool::nccl_tests, "text", {"algbw", "busbw"}, &read_nccl_text},
-    Format{Tool::osu, "text", {"# OSU "}, &read_osu},
-    Format{Tool::hpl_mxp, "text", {"HPL-MxP"}, &read_linpack},
-    Format{Tool::hpl_mxp, "text", {"HPL MxP"}, &read_linpack},
-    Format{Tool::hpl_mxp, "text", {"HPLMXP_"}, &read_linpack},
-    Format{Tool::hpl_mxp, "text", {"HPL-AI"}, &read_linpack},
-    Format{Tool::hpl, "text", {"T/V", "NB", "Gflops"}, &read_linpack},
-    Format{Tool::hpcg, "text", {"HPCG-Benchmark", "GFLOP/s Summary"}, &read_hpcg},
-    Format{Tool::ior, "text", {"IOR-", "bw(MiB/s)"}, &read_ior},
-    Format{Tool::ior, "text", {"IOR-", "Max(MiB)"}, &read_ior},
-    Format{Tool::mdtest, "text", {"mdtest-", "SUMMARY"}, &read_mdtest},
-    Format{Tool::llama_bench, "table", {"| model ", " t/s |"}, &read_llama_bench_table},
-    Format{Tool::mlperf_inference, "text", {"MLPerf Results Summary"}, &read_mlperf_inference},
-    Format{Tool::mlperf_training, "text", {":::MLLOG "}, &read_mlperf_training},
+    const Description* description = nullptr;
+    const Dialect* dialect = nullptr;
 };
 
-const Format* format_of(std::string_view text, std::optional<Tool> from) {
-    const Format* other = nullptr;
-    for (const auto& format : formats) {
-        if (from && format.tool != *from) continue;
-        if (format.is_of(text)) return &format;
-        const bool fits = is_json(text) == (format.name == std::string_view{"JSON"});
-        if (from && (fits || other == nullptr)) other = &format;
-    }
+bool is_json(const Dialect& dialect) { return dialect.format == "JSON"; }
+
+/// The first one counts whose marks a text has, JSON where it has any. With --from, the last of its tool takes what has
+/// no marks.
+Format format_of(std::string_view text, const std::string& from) {
+    const bool has_json = json_begin(text) != std::string_view::npos;
+    Format other;
+    for (const bool json : {true, false})
+        for (const auto& description : *descriptions())
+            for (const auto& dialect : description.dialects) {
+                if (is_json(dialect) != json || (json && !has_json)) continue;
+                if (!from.empty() && description.tool != from) continue;
+                const bool has_marks = std::ranges::all_of(dialect.marks, [&](const auto& mark) {
+                    return std::ranges::any_of(split(mark, "||"), [&](const auto part) {
+                        return text.find(part) != std::string_view::npos;
+                    });
+                });
+                if (has_marks) return {&description, &dialect};
+                if (!from.empty() && dialect.refuse.empty() && (!json || other.dialect == nullptr))
+                    other = {&description, &dialect};
+            }
     return other;
+}
+
+/// What to do with a tool's output that nothing reads: assay may run the tool itself.
+std::string refusal(std::string_view text) {
+    for (const auto& description : *descriptions())
+        if (!description.external.empty() && text.find(description.title) != std::string_view::npos)
+            return fmt::format("; assay can run {} itself: assay run {}", description.title,
+                               description.external);
+    return "";
 }
 
 } // namespace
 
+std::vector<std::string> tools() {
+    std::vector<std::string> names;
+    if (!descriptions()) return names;
+    for (const auto& description : *descriptions())
+        if (std::ranges::any_of(description.dialects,
+                                [](const Dialect& d) { return d.refuse.empty(); }))
+            names.push_back(description.tool);
+    std::ranges::sort(names);
+    return names;
+}
+
 Result<Import> import_text(std::string_view text, std::string_view source,
                            const ImportOptions& options) {
     constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
+    if (!descriptions()) return tl::unexpected{descriptions().error()};
     const auto content = text;
     if (text.starts_with(utf8_mark)) text.remove_prefix(utf8_mark.size());
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
@@ -98,14 +82,22 @@ Result<Import> import_text(std::string_view text, std::string_view source,
                         source, 1 + std::ranges::count(text.substr(0, zero), '\n')));
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return fail(fmt::format("{}: is empty", source));
-    const auto* format = format_of(text, options.from);
-    if (format == nullptr)
+    const auto [description, dialect] = format_of(text, options.from);
+    if (dialect == nullptr)
         return fail(fmt::format("{}: its format is not known; expected the output of one of {}: "
-                                "--from says which",
-                                source, names_of(Tool{})));
-    Draft draft{format->tool, options};
-    ASSAY_TRY(format->read(text, source, draft));
-    return draft.finish(content, source, format->name);
+                                "--from says which{}",
+                                source, fmt::join(tools(), ", "), refusal(text)));
+    if (!dialect->refuse.empty()) return fail(fmt::format("{}: {}", source, dialect->refuse));
+    Draft draft{description->tool, options};
+    draft.explain("file", fmt::format("read as {} ({}): it holds {}", description->title,
+                                      dialect->format, fmt::join(dialect->marks, ", ")));
+    const auto take = [&](Output& output) {
+        output.facts["format"] = dialect->format;
+        return add_cases(output, *description, source, draft);
+    };
+    ASSAY_TRY(is_json(*dialect) ? read_objects(text, source, *dialect, draft, take)
+                                : read_lines(text, source, *dialect, draft, take));
+    return draft.finish(content, source, dialect->format);
 }
 
 } // namespace assay::imports

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace assay::imports {
 namespace {
@@ -82,11 +83,17 @@ Labelled take_label(std::string_view line) {
         return {.label = head.substr(begin, end - begin), .rest = rest, .certain = true};
     }
     const auto text = trimmed(line);
-    if (text.starts_with('[')) { // MPICH and Intel MPI: "[0] "
-        const auto digits = at_digits(text.substr(1));
-        const auto rest = text.substr(1 + digits.size());
-        if (!digits.empty() && rest.starts_with(']') && (rest.size() == 1 || rest[1] == ' '))
-            return {.label = text.substr(0, digits.size() + 2), .rest = rest.substr(1)};
+    if (text.starts_with('[')) { // MPICH and Intel MPI: "[0] "; others "[node7:0] "
+        const auto end = text.find(']');
+        const auto inner = text.substr(1, end == std::string_view::npos ? 0 : end - 1);
+        const bool is_word =
+            inner.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                    "._:-") == std::string_view::npos;
+        const auto rest = text.substr(std::min(text.size(), end + 1));
+        if (!inner.empty() && is_word && inner.size() < longest &&
+            inner.find_first_of("0123456789") != std::string_view::npos &&
+            (rest.empty() || rest[0] == ' '))
+            return {.label = text.substr(0, end + 1), .rest = rest};
     } else if (const auto digits = at_digits(text); !digits.empty()) { // Slurm: "0: "
         const auto rest = text.substr(digits.size());
         if (rest.starts_with(':') && (rest.size() == 1 || rest[1] == ' '))
@@ -95,10 +102,101 @@ Labelled take_label(std::string_view line) {
     return {.rest = line};
 }
 
-InputLines::InputLines(std::string_view text) : rest_{text} {
+namespace {
+
+/// "node7: ", as pdsh writes it in front of every line.
+Labelled take_host(std::string_view line) {
+    constexpr std::size_t longest = 64; // bytes
+    const auto text = trimmed(line);
+    const auto colon = text.find(':');
+    if (colon == std::string_view::npos || colon == 0 || colon > longest) return {.rest = line};
+    const auto rest = text.substr(colon + 1);
+    if (text.substr(0, colon).find_first_of(" \t/=#") != std::string_view::npos ||
+        !(rest.empty() || rest[0] == ' '))
+        return {.rest = line};
+    return {.label = text.substr(0, colon), .rest = rest};
+}
+
+/// A time in front of a line: "2026-01-31T12:34:56.789Z ", "[12:34:56] ", "2026/01/31 12:34:56 ".
+std::size_t time_length(std::string_view line) {
+    auto rest = line;
+    const bool bracket = take(rest, "[");
+    if (take_digits(rest, 4)) {
+        if (!take(rest, "-/") || !take_digits(rest, 2) || !take(rest, "-/") ||
+            !take_digits(rest, 2) || !take(rest, "T "))
+            return 0;
+    }
+    if (!take_digits(rest, 2) || !take(rest, ":") || !take_digits(rest, 2) || !take(rest, ":") ||
+        !take_digits(rest, 2))
+        return 0;
+    if (take(rest, ".,"))
+        while (take(rest, "0123456789")) {
+        }
+    if (!take(rest, "Z")) take_zone(rest);
+    if (bracket && !take(rest, "]")) return 0;
+    return rest.empty() || take(rest, " \t") ? line.size() - rest.size() : 0;
+}
+
+/// Without colours, without what progress has overwritten in its line, and without times in front of most lines. Lines
+/// keep their numbers.
+std::string cleaned(std::string_view text) {
+    constexpr char escape = '\x1b';
+    std::size_t lines = 0;
+    std::size_t timed = 0;
+    for (auto rest = text; !rest.empty();) {
+        const auto line = take_line(rest);
+        lines += trimmed(line).empty() ? 0 : 1;
+        timed += time_length(line) > 0 ? 1 : 0;
+    }
+    const bool has_times = timed * 2 > lines;
+    const bool has_ends = text.find('\n') != std::string_view::npos;
+    std::string out;
+    out.reserve(text.size());
+    for (auto rest = text; !rest.empty();) {
+        const auto line = take_line(rest);
+        const auto begin = out.size();
+        for (std::size_t i = has_times ? time_length(line) : 0; i < line.size(); ++i) {
+            if (line[i] == '\r') {
+                if (!has_ends)
+                    out += '\n';
+                else if (i + 1 < line.size())
+                    out.resize(begin);
+            } else if (line[i] == escape) {
+                const bool is_long = i + 1 < line.size() && line[i + 1] == '[';
+                for (i += is_long ? 2 : 1; is_long && i < line.size(); ++i)
+                    if (line[i] >= '@' && line[i] <= '~') break;
+            } else {
+                out += line[i];
+            }
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+bool is_plain(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] == '\x1b' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n')))
+            return false;
+    std::size_t tried = 0;
+    for (auto rest = text; !rest.empty() && tried < 20; ++tried) // lines: enough to see times
+        if (time_length(take_line(rest)) > 0) return false;
+    return true;
+}
+
+} // namespace
+
+InputLines::InputLines(std::string_view text) {
+    if (!is_plain(text)) {
+        cleaned_ = cleaned(text);
+        text = cleaned_;
+    }
+    rest_ = text;
     std::size_t all = 0;
     std::size_t certain = 0;
     std::size_t likely = 0;
+    std::size_t hosts = 0;
+    std::set<std::string_view> names;
     for (auto rest = text; !rest.empty();) {
         const auto line = trimmed(take_line(rest));
         if (line.empty()) continue;
@@ -106,26 +204,32 @@ InputLines::InputLines(std::string_view text) : rest_{text} {
         ++all;
         certain += labelled.certain ? 1 : 0;
         likely += !labelled.certain && !labelled.label.empty() ? 1 : 0;
+        const auto host = take_host(line).label;
+        hosts += host.empty() ? 0 : 1;
+        if (hosts == all) names.insert(host);
     }
     // A number in front is a label where most lines have one.
     const bool most = likely * 2 > all;
-    if (certain == 0 && !most) return;
+    constexpr std::size_t few = 4; // lines of each host at least
+    const bool is_host = certain == 0 && !most && hosts == all && names.size() * few <= all;
+    if (certain == 0 && !most && !is_host) return;
     sorted_.reserve(all);
-    sort_by_label(text, !most);
+    sort_by_label(text, is_host, !most);
 }
 
-void InputLines::sort_by_label(std::string_view text, bool only_certain) {
+void InputLines::sort_by_label(std::string_view text, bool by_host, bool only_certain) {
     std::map<std::string_view, std::size_t> labels; // in the order in which they come
     std::size_t number = 0;
     for (auto rest = text; !rest.empty();) {
         const auto line = take_line(rest);
         ++number;
-        auto labelled = take_label(line);
-        if (only_certain && !labelled.certain) labelled = {.rest = line};
+        auto labelled = by_host ? take_host(line) : take_label(line);
+        if (!by_host && only_certain && !labelled.certain) labelled = {.rest = line};
         const auto content = trimmed(labelled.rest);
         if (content.empty()) continue;
         const auto label = labels.try_emplace(labelled.label, labels.size()).first->second;
-        sorted_.push_back({content, number, label});
+        sorted_.push_back({content, number, label,
+                           static_cast<std::size_t>(content.data() - labelled.rest.data())});
     }
     if (!std::ranges::is_sorted(sorted_, {}, &Line::label))
         std::ranges::stable_sort(sorted_, {}, &Line::label);
@@ -138,11 +242,14 @@ bool InputLines::next() {
     if (at_ < sorted_.size()) {
         content_ = sorted_[at_].content.substr(0, longest);
         number_ = sorted_[at_].number;
+        indent_ = sorted_[at_].indent;
         ++at_;
         return true;
     }
     while (!rest_.empty()) {
-        content_ = trimmed(take_line(rest_)).substr(0, longest);
+        const auto whole_line = take_line(rest_);
+        content_ = trimmed(whole_line).substr(0, longest);
+        indent_ = static_cast<std::size_t>(content_.data() - whole_line.data());
         ++number_;
         if (!content_.empty()) return true;
     }

@@ -36,21 +36,25 @@ public:
     bool next();
     std::string_view content() const { return content_; } ///< trimmed; a very long line is cut
     std::size_t number() const { return number_; }
-    std::string where() const; ///< "line 7"
+    std::size_t indent() const { return indent_; } ///< blanks in front of it
+    std::string where() const;                     ///< "line 7"
 
 private:
     struct Line {
         std::string_view content;
         std::size_t number;
         std::size_t label;
+        std::size_t indent;
     };
-    void sort_by_label(std::string_view text, bool only_certain);
+    void sort_by_label(std::string_view text, bool by_host, bool only_certain);
 
+    std::string cleaned_; ///< where the text has more than lines
     std::string_view rest_;
     std::vector<Line> sorted_; ///< of a text with labels
     std::size_t at_ = 0;
     std::string_view content_;
     std::size_t number_ = 0;
+    std::size_t indent_ = 0;
 };
 
 /// Parts between blanks.

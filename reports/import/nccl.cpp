@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// nccl-tests and rccl-tests: which collective it is, how many ranks took part, and a bus bandwidth that follows from size, time
+// and ranks.
 
 #include "import/nccl.hpp"
 
+#include "import/functions.hpp"
 #include "import/lines.hpp"
 #include "json/words.hpp"
 
@@ -12,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 namespace assay::imports::nccl {
@@ -67,83 +72,262 @@ struct Range {
     bool holds(double value) const { return value >= low && value <= high; }
 };
 /// Of bus bandwidth over algorithm bandwidth, as far as the printed digits tell it; nothing where they do not.
-std::optional<Range> printed_factor(const Figures& figures) {
+std::optional<Range> printed_factor(double algorithm_bandwidth, double bus_bandwidth) {
     const auto around = [](double printed) {
         const double margin =
             std::max(0.0051, 0.0006 * printed); // half a digit of two decimals, or of four digits
         return Range{printed - margin, printed + margin};
     };
-    const auto algorithm = around(figures.algorithm_bandwidth);
-    const auto bus = around(figures.bus_bandwidth);
+    const auto algorithm = around(algorithm_bandwidth);
+    const auto bus = around(bus_bandwidth);
     constexpr double narrow = 1.1;
     if (algorithm.low <= 0 || bus.low <= 0) return std::nullopt;
     const Range factor{bus.low / algorithm.high, bus.high / algorithm.low};
     return factor.high / factor.low < narrow ? std::optional{factor} : std::nullopt;
 }
 
-/// Before NCCL 2.7 these two programs printed the bus bandwidth in both columns.
-bool is_printed_twice(const Table& table, double factor, double whole, const Figures& figures) {
-    return (table.collective == "all_gather" || table.collective == "reduce_scatter") &&
-           figures.algorithm_bandwidth == figures.bus_bandwidth &&
-           agrees(whole * factor, figures.bus_bandwidth);
+/// Of one collective on so many ranks, in one output.
+struct Table {
+    std::string collective;
+    std::string named_by; ///< who says so, for messages
+    bool rccl = false;    ///< AMD's library and devices
+    std::optional<std::int64_t> ranks;
+    // Lines whose bandwidths have digits enough to tell the collective: how many fit, and the first that does not.
+    int fitting = 0;
+    std::string misfit;
+    bool names_wrong = false; ///< a line of the output has a number of wrong values
+    std::size_t left = 0;     ///< lines that are still to come
+};
+using Tables = std::map<std::string, Table, std::less<>>;
+
+std::string key_of(const Record& r) {
+    return fmt::format("{} {} {}", text_of(r.fields, "collective"), text_of(r.fields, "nranks"),
+                       text_of(r.fields, "gpus_each"));
 }
 
-void compare_factor(Table& table, const Line& line, const Figures& figures) {
+Result<void> choose_collective(Table& table, const Making& m) {
+    const auto& given_name = m.draft.options().name;
+    const auto where = m.output.where.empty() ? m.record.where : m.output.where;
+    const auto known = fmt::format("known are {}", fmt::join(names(), ", "));
+    const auto said = m.text("collective").empty() ? m.text("program") : m.text("collective");
+    const auto given = exactly(given_name);
+    if (!given_name.empty() && given.empty())
+        return fail(fmt::format("--name {}: is no collective of nccl-tests; {}",
+                                json::show_text(given_name), known));
+    const auto program = said.empty() ? "" : collective_of(said);
+    if (!said.empty() && program.empty() && given.empty())
+        return fail(fmt::format(
+            "{}: {}: {} is no collective of nccl-tests; say with --name what it measures; {}",
+            m.source, where, json::show_text(said), known));
+    if (!program.empty() && !given.empty() && program != given)
+        return fail(fmt::format("{}: {}: the output is of {}, but --name says {}: leave --name out",
+                                m.source, where, program, given));
+    const auto file = collective_of_file(m.source);
+    table.collective = !program.empty() ? program : !given.empty() ? given : file;
+    table.named_by = !program.empty() ? "as the output says"
+                     : !given.empty() ? "by --name"
+                                      : "by the file's name";
+    if (!table.collective.empty()) return {};
+    return fail(fmt::format("{}: {}: does not say which collective it measured, as versions of "
+                            "nccl-tests before 2.17 do not: say it with --name all_reduce, or "
+                            "import one file for each; {}",
+                            m.source, where, known));
+}
+
+std::int64_t integer_in(std::string_view text, std::int64_t otherwise) {
+    constexpr std::int64_t most = 10'000'000;
+    const auto value = integer_of(text);
+    return value && *value >= 0 && *value <= most ? *value : otherwise;
+}
+
+/// The list of devices is cut where lines of a process are too long, so the largest rank counts, and whole processes.
+std::optional<std::int64_t> ranks_of(const Making& m) {
+    if (const auto said = integer_in(m.text("nranks"), 0); said > 0)
+        return said * integer_in(m.text("gpus_each"), 1);
+    const auto devices = m.output.lists.find("rank");
+    if (devices == m.output.lists.end() || devices->second.empty()) return std::nullopt;
+    const auto each = std::max<std::int64_t>(
+        integer_in(m.text("nthreads"), 1) * integer_in(m.text("ngpus"), 1), 1);
+    std::int64_t last = 0;
+    std::map<std::string_view, std::int64_t>
+        groups; // communicators of NCCL_TESTS_SPLIT, and their ranks
+    for (const auto& device : devices->second) {
+        last = std::max(last, integer_in(text_of(device, "rank"), 0));
+        ++groups[text_of(device, "group")];
+    }
+    const auto listed = static_cast<std::int64_t>(devices->second.size());
+    if (m.text("format") == "JSON") { // each, or the first of each process
+        if (last + 1 == listed && listed > 1) return listed;
+        return last + each == listed * each ? std::optional{listed * each} : std::nullopt;
+    }
+    const auto all = (last + each) / each * each;
+    if (groups.size() == 1) return all;
+    const auto first = groups.begin()->second;
+    const bool is_equal =
+        std::ranges::all_of(groups, [&](const auto& g) { return g.second == first; });
+    return all == listed && is_equal ? std::optional{first} : std::nullopt;
+}
+
+bool is_amd(const Making& m) {
+    if (!m.text("rccl_said").empty() || m.text("kind") == "rccl") return true;
+    const auto devices = m.output.lists.find("rank");
+    return devices != m.output.lists.end() &&
+           std::ranges::any_of(devices->second, [](const Fields& device) {
+               static constexpr std::array marks{"AMD ", "Radeon", "gfx"}; // only AMD uses them
+               return std::ranges::any_of(marks, [&](const char* mark) {
+                   return text_of(device, "device").find(mark) != std::string_view::npos;
+               });
+           });
+}
+
+Result<Table*> table_of(Making& m) {
+    if (!m.output.memory) {
+        const auto tables = std::make_shared<Tables>();
+        const bool any = std::ranges::any_of(m.output.records, [](const Record& record) {
+            return number_of(text_of(record.fields, "wrong")).value_or(0) > 0;
+        });
+        for (const auto& record : m.output.records) {
+            auto& table = (*tables)[key_of(record)];
+            table.names_wrong = any;
+            ++table.left;
+        }
+        m.output.memory = tables;
+    }
+    auto& table = (*std::static_pointer_cast<Tables>(m.output.memory))[key_of(m.record)];
+    if (table.collective.empty()) {
+        ASSAY_TRY(choose_collective(table, m));
+        table.rccl = is_amd(m);
+        table.ranks = ranks_of(m);
+        const auto given = record::number(m.draft.options().parameters, "ranks");
+        constexpr double most = 1e9;
+        if (given && *given >= 1 && *given < most) {
+            const auto ranks = static_cast<std::int64_t>(*given);
+            if (table.ranks && *table.ranks > ranks)
+                return fail(fmt::format("{}: lists {} ranks, but --parameter says ranks={}",
+                                        m.source, *table.ranks, ranks));
+            table.ranks = ranks;
+        }
+    }
+    return &table;
+}
+
+/// GB/s of 1e9 bytes, as printed.
+struct Printed {
+    double algorithm;
+    double bus;
+};
+
+void compare_factor(Table& table, const Making& m, const Printed& printed) {
     const auto expected = bus_factor(table.collective, *table.ranks);
-    const auto printed = printed_factor(figures);
-    if (!expected || *expected <= 0 || !printed) return;
-    if (printed->holds(*expected)) {
+    const auto factor = printed_factor(printed.algorithm, printed.bus);
+    if (!expected || *expected <= 0 || !factor) return;
+    if (factor->holds(*expected)) {
         ++table.fitting;
         return;
     }
     if (!table.misfit.empty()) return;
     std::vector<std::string_view> others;
     for (const auto name : names())
-        if (const auto factor = bus_factor(name, *table.ranks); factor && printed->holds(*factor))
+        if (const auto other = bus_factor(name, *table.ranks); other && factor->holds(*other))
             others.push_back(name);
     table.misfit = fmt::format(
         "{}: busbw {} over algbw {} is {:.3g}, but {} ({}) on {} ranks makes {:.3g}{}; --name and "
         "--parameter ranks=N say what it is",
-        line.where, figures.bus_bandwidth, figures.algorithm_bandwidth,
-        figures.bus_bandwidth / figures.algorithm_bandwidth, table.collective, table.named_by,
-        *table.ranks, *expected,
+        m.record.where, printed.bus, printed.algorithm, printed.bus / printed.algorithm,
+        table.collective, table.named_by, *table.ranks, *expected,
         others.empty() ? "" : fmt::format("; {} would fit", fmt::join(others, ", ")));
 }
 
 /// Amounts that make the file's bandwidths out of its time, or the bandwidths themselves.
-void add_bandwidths(Table& table, const Line& line, const Figures& figures, Reading& reading,
-                    Draft& draft) {
-    const double bytes =
-        static_cast<double>(line.bytes) * algorithm_share(table.collective, table.ranks);
-    const double algorithm = bytes / (figures.microseconds * micro) / giga;
+void add_bandwidths(Table& table, const Making& m, std::int64_t size, double microseconds,
+                    const Printed& printed) {
+    auto& reading = m.reading;
+    const double bytes = static_cast<double>(size) * algorithm_share(table.collective, table.ranks);
+    const double algorithm = bytes / (microseconds * micro) / giga;
     const auto known = table.ranks ? bus_factor(table.collective, *table.ranks) : std::nullopt;
     const double factor = known.value_or(0); // 0: not known, or nobody to send to
-    const bool twice = known && is_printed_twice(table, factor, algorithm, figures);
+    // Before NCCL 2.7 these two programs printed the bus bandwidth in both columns.
+    const bool twice = known &&
+                       (table.collective == "all_gather" || table.collective == "reduce_scatter") &&
+                       printed.algorithm == printed.bus && agrees(algorithm * factor, printed.bus);
     if (twice)
-        draft.note("this version of nccl-tests printed the bus bandwidth as the algorithm "
-                   "bandwidth; here that is size over time, as later versions print it");
+        m.draft.note("this version of nccl-tests printed the bus bandwidth as the algorithm "
+                     "bandwidth; here that is size over time, as later versions print it");
     else if (known)
-        compare_factor(table, line, figures);
-    const bool follows = twice || agrees(algorithm, figures.algorithm_bandwidth);
+        compare_factor(table, m, printed);
+    const bool follows = twice || agrees(algorithm, printed.algorithm);
     if (follows && bytes > 0)
         reading.work.push_back({"algorithm_bytes", bytes});
-    else if (figures.algorithm_bandwidth > 0)
-        reading.extra.push_back({"algorithm_bandwidth", figures.algorithm_bandwidth * giga});
+    else if (printed.algorithm > 0)
+        reading.extra.push_back({"algorithm_bandwidth", printed.algorithm * giga});
     const bool bus_follows =
-        known && follows &&
-        (twice || agrees(figures.algorithm_bandwidth * factor, figures.bus_bandwidth));
+        known && follows && (twice || agrees(printed.algorithm * factor, printed.bus));
     if (bus_follows && bytes > 0 && factor > 0) {
         reading.work.push_back({"bus_bytes", bytes * factor});
-    } else if (figures.bus_bandwidth > 0) {
-        reading.extra.push_back({"bus_bandwidth", figures.bus_bandwidth * giga});
+    } else if (printed.bus > 0) {
+        reading.extra.push_back({"bus_bandwidth", printed.bus * giga});
         if (known && !bus_follows)
-            draft.note(fmt::format("{} on {} ranks: bandwidths do not follow from size, time and "
-                                   "ranks and are kept as printed",
-                                   table.collective, *table.ranks));
+            m.draft.note(fmt::format("{} on {} ranks: bandwidths do not follow from size, time and "
+                                     "ranks and are kept as printed",
+                                     table.collective, *table.ranks));
     }
     const bool has_bus = record::find(reading.work, "bus_bytes") != nullptr ||
                          record::find(reading.extra, "bus_bandwidth") != nullptr;
     reading.headline = has_bus ? "bus_bandwidth" : "time";
+}
+
+void add(Table& table, const Making& m) {
+    auto& reading = m.reading;
+    const auto size = integer_of(m.text("bytes"));
+    const bool is_cpu = m.text("time.title") == "cputime" || m.text("time").empty();
+    const auto time = number_of(m.text("time").empty() ? m.text("cpu_time") : m.text("time"));
+    const auto algorithm = number_of(m.text("algbw"));
+    const auto bus = number_of(m.text("busbw"));
+    if (!size || *size < 0) return m.skip("its size is no number of bytes");
+    if (!time || !algorithm || !bus) return m.skip("time, algbw and busbw should be numbers");
+    const double microseconds = *time * (m.text("unit") == "ms" ? 1e3 : 1); // before 2.4
+    if (!(microseconds > 0)) return m.skip(fmt::format("its time {} is not positive", *time));
+    const char* const tool = table.rccl ? "rccl-tests" : "nccl-tests";
+    reading.name = table.collective;
+    reading.place = table.rccl ? "hip" : "cuda";
+    reading.library = table.rccl ? "rccl" : "nccl";
+    reading.seconds = microseconds * micro;
+    if (table.ranks) reading.parameters.push_back({"ranks", *table.ranks});
+    if (is_cpu) reading.parameters.push_back({"clock", std::string{"cpu"}});
+    if (table.ranks == 1)
+        m.draft.note("one rank has nobody to send to: its times are no measure of a link");
+    if (table.ranks == 1)
+        reading.headline = "time";
+    else
+        add_bandwidths(table, m, *size, microseconds, {*algorithm, *bus});
+    const auto keep = [&](const char* field, const char* metric) {
+        if (const auto value = number_of(m.text(field)); value && *value > 0)
+            reading.extra.push_back({metric, *value * micro});
+    };
+    if (m.text("format") == "JSON" && !m.text("i_min").empty())
+        m.draft.note(
+            "shortest, longest and 99th percentile of a call are by GPU events; the time is "
+            "that of all iterations together");
+    keep("i_min", "fastest_time");
+    keep("i_max", "slowest_time");
+    if (const auto p99 = number_of(m.text("i_p99"))) reading.p99 = *p99 * micro;
+    // Before #wrong there is one number for the whole output: any line may be the wrong one. None is no proof of the
+    // opposite, as the check may have been switched off.
+    const bool is_error = m.text("wrong.title") == "error" || m.text("wrong.title") == "res";
+    if (is_error)
+        m.draft.note("this version of nccl-tests prints a largest error for each line and no "
+                     "number of wrong values: only its sum at the end was looked at");
+    auto wrong = is_error ? std::nullopt : number_of(m.text("wrong"));
+    const auto all = number_of(m.text("out_of_bounds"));
+    if (!wrong && all && *all > 0 && (is_error || !table.names_wrong)) wrong = all;
+    if (wrong)
+        reading.verification = record::Verification{
+            .passed = *wrong == 0,
+            .method = fmt::format("{} compared every value with what it should be", tool),
+            .bound = 0,
+            .error = wrong,
+            .detail = *wrong == 0 ? "" : fmt::format("{} counted {} wrong values", tool, *wrong)};
+    m.draft.add(std::move(reading));
 }
 
 } // namespace
@@ -177,19 +361,6 @@ std::string collective_of_file(std::string_view source) {
     return found;
 }
 
-std::string version_of(std::int64_t code) {
-    if (code <= 0) return "";
-    // Up to 2.8 the major version stood at the thousands.
-    if (code < 10000) return fmt::format("{}.{}.{}", code / 1000, code % 1000 / 100, code % 100);
-    return fmt::format("{}.{}.{}", code / 10000, code % 10000 / 100, code % 100);
-}
-
-bool is_amd(std::string_view device) {
-    static constexpr std::array marks{"AMD ", "Radeon", "gfx"};
-    return std::ranges::any_of(
-        marks, [&](const char* mark) { return device.find(mark) != std::string_view::npos; });
-}
-
 std::optional<double> bus_factor(std::string_view collective, std::int64_t ranks) {
     if (ranks < 1) return std::nullopt;
     const auto n = static_cast<double>(ranks);
@@ -203,88 +374,16 @@ std::optional<double> bus_factor(std::string_view collective, std::int64_t ranks
     return std::nullopt;
 }
 
-Result<void> choose_collective(Table& table, std::string_view said, const std::string& where,
-                               const ImportOptions& options, std::string_view source) {
-    const auto known = fmt::format("known are {}", fmt::join(names(), ", "));
-    const auto given = exactly(options.name);
-    if (!options.name.empty() && given.empty())
-        return fail(fmt::format("--name {}: is no collective of nccl-tests; {}",
-                                json::show_text(options.name), known));
-    const auto program = said.empty() ? "" : collective_of(said);
-    if (!said.empty() && program.empty() && given.empty())
-        return fail(fmt::format(
-            "{}: {}: {} is no collective of nccl-tests; say with --name what it measures; {}",
-            source, where, json::show_text(said), known));
-    if (!program.empty() && !given.empty() && program != given)
-        return fail(fmt::format("{}: {}: the output is of {}, but --name says {}: leave --name out",
-                                source, where, program, given));
-    table.collective = program;
-    table.named_by = "as the output says";
-    if (table.collective.empty()) {
-        table.collective = given;
-        table.named_by = "by --name";
-    }
-    if (table.collective.empty()) {
-        table.collective = collective_of_file(source);
-        table.named_by = "by the file's name";
-    }
-    if (!table.collective.empty()) return {};
-    return fail(fmt::format("{}: {}: does not say which collective it measured, as versions of "
-                            "nccl-tests before 2.17 do not: say it with --name all_reduce, or "
-                            "import one file for each; {}",
-                            source, where, known));
-}
-
-Result<void> complete_ranks(Table& table, const ImportOptions& options, std::string_view source) {
-    const auto given = record::number(options.parameters, "ranks");
-    constexpr double most = 1e9;
-    if (!given || !(*given >= 1 && *given < most)) return {};
-    const auto ranks = static_cast<std::int64_t>(*given);
-    if (table.ranks && *table.ranks > ranks)
-        return fail(fmt::format("{}: lists {} ranks, but --parameter says ranks={}", source,
-                                *table.ranks, ranks));
-    table.ranks = ranks;
-    return {};
-}
-
-void add(Table& table, const Line& line, const Figures& figures, Draft& draft) {
-    if (!(figures.microseconds > 0))
-        return draft.skip(line.where, fmt::format("{} bytes", line.bytes),
-                          fmt::format("its time {} is not positive", figures.microseconds));
-    const char* const tool = table.rccl ? "rccl-tests" : "nccl-tests";
-    Reading reading{.name = table.collective,
-                    .place = table.rccl ? "hip" : "cuda",
-                    .library = table.rccl ? "rccl" : "nccl",
-                    .parameters = {{"bytes", line.bytes}, {"type", line.type}},
-                    .settings = table.settings,
-                    .seconds = figures.microseconds * micro,
-                    .calls = table.iterations,
-                    .where = line.where};
-    if (!line.operation.empty() && line.operation != "none")
-        reading.parameters.push_back({"operation", line.operation});
-    if (!line.root.empty() && line.root != "-1") reading.parameters.push_back({"root", line.root});
-    reading.parameters.push_back({"in_place", figures.in_place});
-    if (table.ranks) reading.parameters.push_back({"ranks", *table.ranks});
-    if (table.cpu_time) reading.parameters.push_back({"clock", std::string{"cpu"}});
-    add_bandwidths(table, line, figures, reading, draft);
-    if (figures.fastest) reading.extra.push_back({"fastest_time", *figures.fastest * micro});
-    if (figures.slowest) reading.extra.push_back({"slowest_time", *figures.slowest * micro});
-    if (figures.p99) reading.p99 = *figures.p99 * micro;
-    if (figures.wrong)
-        reading.verification = record::Verification{
-            .passed = *figures.wrong == 0,
-            .method = fmt::format("{} compared every value with what it should be", tool),
-            .bound = 0,
-            .error = figures.wrong,
-            .detail = *figures.wrong == 0
-                          ? ""
-                          : fmt::format("{} counted {} wrong values", tool, *figures.wrong)};
-    draft.add(std::move(reading));
-}
-
-Result<void> check_bandwidths(const Table& table, std::string_view source) {
-    if (table.misfit.empty() || table.fitting > 0) return {};
-    return fail(fmt::format("{}: {}", source, table.misfit));
-}
-
 } // namespace assay::imports::nccl
+
+namespace assay::imports {
+
+Result<bool> make_nccl(Making& m) {
+    ASSAY_TRY(auto* const table, nccl::table_of(m));
+    nccl::add(*table, m);
+    if (--table->left == 0 && !table->misfit.empty() && table->fitting == 0)
+        return fail(fmt::format("{}: {}", m.source, table->misfit));
+    return false; // it is added
+}
+
+} // namespace assay::imports

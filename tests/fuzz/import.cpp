@@ -12,10 +12,9 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
     const auto text = fuzz::text(data, size);
-    for (const auto& name : assay::all_names(imports::Tool{})) {
+    for (const auto& name : imports::tools()) {
         const auto import = imports::import_text(
-            text, "input",
-            {.from = assay::value_named<imports::Tool>(name), .name = "all_reduce", .cases = 1000});
+            text, "input", {.from = name, .name = "all_reduce", .cases = 1000});
         if (!import) {
             fuzz::expect(import.error().message.starts_with("input"));
             continue;

@@ -163,8 +163,12 @@ TEST(ImportIor, RepetitionsAreValuesInTextAndJson) {
 
 TEST(ImportIor, WithoutASummaryOrWithATimeLimitThereAreNoAmounts) {
     const auto text = file("written_ior.txt");
-    EXPECT_THAT(refusal(text.substr(0, text.find("Summary of all tests"))),
-                HasSubstr("no line of \"Summary of all tests\" belongs to it"));
+    // The options say what was asked, too.
+    EXPECT_EQ(record::identity(run_of(text.substr(0, text.find("Summary of all tests"))).cases[0]),
+              std::string{"external."} + ior);
+    EXPECT_THAT(
+        refusal(changed(text.substr(0, text.find("Summary of all tests")), "blocksize", "size")),
+        HasSubstr("no line of \"Summary of all tests\" belongs to it"));
     // 900 of 1024 MiB: each repetition moved another amount.
     const auto stopped = run_of(changed(text, "1024.0 POSIX", " 900.0 POSIX"));
     const auto& c = only(stopped, ior);
@@ -266,7 +270,8 @@ TEST(ImportVllm, SeveralResultsAndRequestsThatFailed) {
     const auto import = imported("written_vllm.jsonl");
     ASSERT_EQ(import.run.cases.size(), 2U);
     EXPECT_EQ(import.run.cases[0].replicas.size(), 2U);
-    EXPECT_THAT(import.run.imported->notes, Contains(HasSubstr("198 of 200 requests")));
+    EXPECT_EQ(import.run.cases[1].status, Status::failed);
+    EXPECT_EQ(import.run.cases[1].reason, "198 of 200 requests were completed");
     EXPECT_THAT(import.run.imported->notes, Contains(HasSubstr("p99.9_ttft_ms")));
     const auto text = file("written_vllm.json");
     EXPECT_THAT(refusal(changed(text, "\"completed\": 200", "\"completed\": 0")),

@@ -301,6 +301,17 @@ TEST(ImportNccl, RcclOnAmd) {
     EXPECT_EQ(run_of(older, "x").cases[0].library, "rccl");
 }
 
+TEST(ImportNccl, HearsTheSumOfWrongValuesWhereNoLineHasOne) {
+    auto unchecked = row("469.77");
+    for (auto at = unchecked.find("  0 "); at != std::string::npos; at = unchecked.find("  0 "))
+        unchecked.replace(at, 3, "N/A");
+    unchecked.replace(unchecked.rfind("0\n"), 1, "N/A");
+    const auto run = run_of(settings(8) + rank(0) + rank(7) + titles + unchecked +
+                                "# Out of bounds values : 2 FAILED\n",
+                            "all_reduce.log");
+    for (const auto& c : run.cases) EXPECT_EQ(c.status, record::Status::incorrect);
+}
+
 TEST(ImportNccl, JsonOfRccl) {
     const auto import = imported("written_rccl.json");
     const auto& c = only(import.run, "nccl-tests.reduce_scatter[rccl]@hip bytes=1048576 type=half "

@@ -305,6 +305,29 @@ TEST_F(ProgramTest, ImportsWhatItUnderstandsAndRefusesTheRestInOneMessage) {
     EXPECT_THAT(report.output, HasSubstr("18.4 GB/s")); // 1.75 * 2^20 B / 100 us
 }
 
+TEST_F(ProgramTest, ImportsByADescriptionOfTheUserAndExplainsWhatItReads) {
+    write("mine.json", R"({"schema": "assay.tool/1", "tool": "my-stencil", "title": "My stencil",
+        "reads": "text", "versions": "1", "place": "host",
+        "dialects": [{"format": "text", "marks": ["stencil on"], "lines": [
+            {"line": "stencil on (?P<cells>\\d+) cells", "begin": 1},
+            {"line": "sweep: (?P<rate>\\S+) cells/s", "opens": true}]}],
+        "parameters": [{"name": "cells"}],
+        "cases": [{"name": "sweep", "of": "rate",
+                   "metrics": [{"metric": "cell_rate", "from": "rate", "unit": "cells/s"}]}]})");
+    write("out.txt", "stencil on 4096 cells\nsweep: 1.5e9 cells/s\nbye\n");
+    expect(call("import out.txt --explain"), 0, {"Nothing would be imported", "nccl-tests"});
+    expect(call("import out.txt"), 2, {"--out is missing"});
+    ::setenv("ASSAY_IMPORT_PATH", folder_.c_str(), 1);
+    expect(call("import --list"), 0, {"my-stencil", "nvbandwidth", "dcgm-diag"});
+    expect(call("import out.txt --explain"), 0,
+           {"read as My stencil", "line 1: ", "4096", "line 3: no rule reads it",
+            "external.my-stencil.sweep[my-stencil] cells=4096"});
+    EXPECT_EQ(call("import out.txt --out runs").code, 0);
+    write("mine.json", "{}");
+    expect(call("import out.txt --out runs"), 2, {"mine.json"});
+    ::unsetenv("ASSAY_IMPORT_PATH");
+}
+
 TEST_F(ProgramTest, PrintsAPdfWhereThereIsABrowser) {
     const auto with = [&](const std::string& name, const std::string& script) {
         fs::remove_all(folder_ / "bin");

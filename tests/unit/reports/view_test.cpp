@@ -252,6 +252,24 @@ TEST(Findings, CountersOfErrorsThatRose) {
     EXPECT_EQ(find_findings(run)[0].what, "运行期间错误计数增加：driver 0000:1b:00.0 xid_79 +1。");
 }
 
+TEST(Findings, NamesAllowanceBurstableTypeAndLinks) {
+    auto run = with_errors({{.source = "allowance",
+                             .device = "eth0",
+                             .counter = "pps_allowance_exceeded",
+                             .before = 4,
+                             .after = 9}});
+    run.machine.instance = "t3.large";
+    run.machine.platform.burstable = true;
+    run.machine.devices = {
+        {.kind = "cuda", .fabric = {.state = "completed", .health = {"route_unhealthy"}}}};
+    const auto found = find_findings(run);
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].severity, document::Severity::serious);
+    EXPECT_EQ(found[0].what, "Links are down, narrow or not ready: cuda:0 route_unhealthy.");
+    EXPECT_THAT(found[1].what, HasSubstr("allowance eth0 pps_allowance_exceeded +5"));
+    EXPECT_THAT(found[2].what, HasSubstr("t3.large has its full CPUs only while credits last"));
+}
+
 TEST(Findings, AFewPercentAboveAPeakOrWithinItsIntervalAreNone) {
     auto run = test::golden_run();
     constexpr const char* onednn = "gemm.square[onednn] precision=fp32 size=2048 threads=all";

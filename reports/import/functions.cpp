@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import/functions.hpp"
+
+#include "import/figures.hpp"
+#include "import/lines.hpp"
+#include "json/words.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace assay::imports {
+namespace {
+
+// --- STREAM and BabelStream ------------------------------------------------------------------------
+// Kernels over whole arrays: a bandwidth of the shortest time beside the mean, the shortest and the longest time.
+
+/// Arrays that a kernel reads or writes once for each element.
+int arrays_of(std::string_view kernel) {
+    static constexpr std::array<std::pair<std::string_view, int>, 8> weights{{{"copy", 2},
+                                                                              {"mul", 2},
+                                                                              {"scale", 2},
+                                                                              {"add", 3},
+                                                                              {"triad", 3},
+                                                                              {"dot", 2},
+                                                                              {"nstream", 4},
+                                                                              {"sum", 2}}};
+    for (const auto& [name, arrays] : weights)
+        if (name == kernel) return arrays;
+    return 0;
+}
+
+Result<bool> make_kernel(Making& m) {
+    auto& reading = m.reading;
+    const auto refuse = [&](const char* why) {
+        m.skip(why);
+        return false;
+    };
+    const int arrays = arrays_of(reading.name);
+    if (arrays == 0)
+        return refuse("its function is none of Copy, Mul, Scale, Add, Triad, Dot, Nstream");
+    const auto size = m.text("precision");
+    const auto width = size == "double" ? 8 : size == "float" ? 4 : count_in(size, 64);
+    const auto elements = count_in(m.text("elements"));
+    for (const char* field : {"elements", "times"})
+        if (!m.text(field).empty() && count_in(m.text(field)) == 0)
+            return refuse("its number of elements or of repetitions is not positive");
+    const double bytes = static_cast<double>(elements * width) * arrays;
+    const auto times = count_in(m.text("times"));
+    const auto together = number_of(m.text("together")); // the time of all calls of --triad-only
+    const auto best = number_of(m.text("rate"));
+    const auto unit = unit_in(m.text("rate.title"));
+    if (!unit) return refuse("its unit is not known: expected MB/s, GiB/s, ...");
+    if (!best || !(*best > 0)) return refuse("its bandwidth is no positive number");
+    const double rate = *best * unit->factor;
+    const auto least = together ? std::nullopt : printed_of(m.text("least"));
+    const auto most = number_of(m.text("most"));
+    const auto printed = printed_of(m.text("mean"));
+    const double mean = together && times > 0 ? *together / static_cast<double>(times)
+                        : printed             ? printed->value
+                                              : 0;
+    if ((!together && (!printed || !least)) || !(mean >= 0))
+        return refuse("its times are no numbers of seconds");
+    // CSV has all digits.
+    const double half_digit = !least || m.text("format") == "CSV" ? 0 : least->half_digit;
+    constexpr double rounding = 0.01; // of six digits, with room
+    constexpr double coarse = 0.01;   // a mean that is known no better says nothing
+    const double shortest = least ? least->value : mean;
+    const bool is_coarse = half_digit > coarse * mean;
+    if (!(mean > 0) && !is_coarse) return refuse("its time is no positive number of seconds");
+    if (bytes > 0 && shortest > 0 &&
+        !(std::abs(rate - bytes / shortest) <=
+          (rounding + half_digit / shortest) * bytes / shortest))
+        return refuse("its bandwidth does not follow from its elements and its time");
+    // The first of them is not in the mean.
+    if (times > 0 && (together || times > 1 || m.text("times.title").size() > 0))
+        reading.calls = static_cast<std::uint64_t>(together || times == 1 ? times : times - 1);
+    reading.extra.push_back({"best_bandwidth", rate});
+    reading.headline = "best_bandwidth";
+    if (!together)
+        m.draft.note("the bandwidth is that of the mean time; the one that the tool prints is that "
+                     "of the shortest, kept as the highest bandwidth");
+    if (is_coarse) {
+        m.draft.note("times have too few digits for a mean: only the highest bandwidth is kept");
+        return true;
+    }
+    if (bytes > 0) {
+        reading.headline = "bandwidth";
+        reading.work = {{"bytes", bytes}};
+    }
+    if (together) reading.extra.clear();
+    reading.seconds = mean;
+    if (least && least->value > 0)
+        reading.extra.insert(reading.extra.begin(), {"fastest_time", least->value});
+    if (most && *most > 0) reading.extra.push_back({"slowest_time", *most});
+    return true;
+}
+
+// --- HPL and HPL-MxP -------------------------------------------------------------------------------
+
+Result<bool> make_linpack(Making& m) {
+    constexpr std::int64_t largest = 1'000'000'000; // order of a matrix; the record has 3e7
+    for (const char* name : {"n", "nb", "p", "q"})
+        if (const auto text = m.text(name); !text.empty() && count_in(text, largest) == 0) {
+            m.skip(fmt::format("{} is no positive number", name));
+            return false;
+        }
+    const auto order = static_cast<double>(count_in(m.text("n"), largest));
+    const auto rate = printed_of(m.text("gflops"), 1e9);
+    const auto seconds = printed_of(m.text("seconds"));
+    if (!rate || !(rate->value > 0) ||
+        (!m.text("seconds").empty() && (!seconds || !(seconds->value >= 0)))) {
+        m.skip("expected a time and Gflops behind N, NB, P and Q");
+        return false;
+    }
+    // Of solving a system of this order by elimination, as all of these programs count it.
+    set_rate(m.reading,
+             {.metric = "flop_rate",
+              .work = "flops",
+              .amount = (2.0 / 3.0 * order + 1.5) * order * order,
+              .rate = *rate,
+              .seconds = seconds},
+             m.draft);
+    return true;
+}
+
+// --- matrices of nvbandwidth and of Intel's Memory Latency Checker ---------------------------------
+
+struct Scale {
+    const char* metric;
+    const char* unit;
+    double factor;
+};
+std::optional<Scale> scale_of(std::string_view description, std::string_view name) {
+    const auto says = [&](std::string_view part) {
+        return description.find(part) != std::string_view::npos;
+    };
+    if (says("(GB/s)")) return Scale{"bandwidth", "B/s", 1e9};
+    if (says("(MB/s)")) return Scale{"bandwidth", "B/s", 1e6};
+    if (says("(ns)")) return Scale{"latency", "s", 1e-9};
+    if (says("(us)")) return Scale{"latency", "s", 1e-6};
+    if (says("BW") || name.find("memcpy") != std::string_view::npos)
+        return Scale{"bandwidth", "B/s", 1e9};
+    return std::nullopt;
+}
+
+/// "memcpy CE CPU(row) -> GPU(column)": what rows and columns are.
+std::string axis_of(std::string_view description, std::string_view axis) {
+    const auto at = description.find(axis);
+    if (at == std::string_view::npos || at == 0)
+        return std::string{axis.substr(1, axis.size() - 2)};
+    const auto begin = description.rfind(' ', at) + 1; // npos + 1 is 0
+    return std::string{description.substr(begin, at - begin)};
+}
+
+Result<bool> make_matrix(Making& m) {
+    const auto refuse = [&](std::string why) {
+        m.skip(std::move(why));
+        return false;
+    };
+    const auto description = m.text("description");
+    const auto scale = scale_of(description, m.text("test"));
+    const bool has_head = !m.text("matrix").empty();
+    auto lines = split(has_head ? m.text("matrix") : m.text("bandwidth_matrix"), "\n");
+    if (lines.size() == 1 && trimmed(lines[0]).empty()) lines.clear();
+    std::size_t columns = 0;
+    if (has_head) {
+        for (const auto word : words_of(lines.front())) columns += integer_of(word) ? 1 : 0;
+        lines.erase(lines.begin());
+    }
+    if (lines.empty()) return refuse("its matrix is missing or empty");
+    if (!scale) return refuse("the description names no unit: expected (GB/s) or (ns)");
+    // JSON has three matrices in a row for two directions: one way, the other way, and the total.
+    const bool has_ways =
+        !has_head && description.find("Total") != std::string_view::npos && lines.size() % 3 == 0;
+    if (has_ways)
+        lines.erase(lines.begin(),
+                    lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 3 * 2));
+    record::Table table{.metric = scale->metric,
+                        .unit = scale->unit,
+                        .row_title = axis_of(description, "(row)"),
+                        .column_title = axis_of(description, "(column)")};
+    double printed_sum = 0;
+    double sum = 0;
+    double most = 0;
+    double least = HUGE_VAL;
+    std::size_t count = 0;
+    for (const auto line : lines) {
+        auto words = words_of(line);
+        if (has_head && !words.empty()) words.erase(words.begin());
+        if (columns == 0) columns = words.size();
+        if (words.size() != columns || columns == 0)
+            return refuse("a line of its matrix has not a value for each column");
+        table.rows.push_back(fmt::format("{}", table.rows.size()));
+        for (const auto word : words) {
+            const auto number = number_of(word);
+            if (!number && word != "N/A")
+                return refuse(
+                    fmt::format("a cell of its matrix is no number: {}", json::show_text(word)));
+            printed_sum += number.value_or(0);
+            table.values.push_back(number && *number > 0 ? std::optional{*number * scale->factor}
+                                                         : std::nullopt);
+            if (!table.values.back()) continue;
+            sum += *table.values.back();
+            most = std::max(most, *table.values.back());
+            least = std::min(least, *table.values.back());
+            ++count;
+        }
+    }
+    // Cells have two decimals, their sum more: a matrix that was cut does not make it.
+    constexpr double half_digit = 0.006;
+    const auto said = number_of(m.text("sum"));
+    if (has_head && !m.text("sum").empty() &&
+        (!said || !(std::abs(*said - printed_sum) <=
+                    half_digit * static_cast<double>(table.values.size() + 1))))
+        return refuse(fmt::format("its cells make {:.2f}, which is not the SUM that is printed",
+                                  printed_sum));
+    if (count == 0) return refuse("its matrix holds no positive number");
+    for (std::size_t i = 0; i < columns; ++i) table.columns.push_back(fmt::format("{}", i));
+    m.reading.headline = table.metric;
+    m.reading.extra = {{table.metric, sum / static_cast<double>(count)}};
+    if (count == 1) return true;
+    m.draft.note("the figure of a matrix is the mean of its cells; a sum that is printed is that "
+                 "times their number");
+    if (table.metric == "bandwidth") {
+        m.reading.extra.push_back({"best_bandwidth", most});
+    } else {
+        m.reading.extra.push_back({"fastest_latency", least});
+        m.reading.extra.push_back({"slowest_latency", most});
+    }
+    m.reading.table = std::move(table);
+    return true;
+}
+
+// --- IOR -------------------------------------------------------------------------------------------
+// Each repetition has a line of its own; the summary says what was asked, and the mean of their bandwidths.
+
+double moved_by(const Fields& f) {
+    double bytes = 1;
+    for (const char* name : {"tasks", "segments", "block_bytes"}) {
+        const auto number = bytes_of(text_of(f, name));
+        bytes *= number.value_or(0);
+    }
+    // Where a time limit cut it short, each repetition did another amount.
+    const auto moved = printed_of(text_of(f, "aggregate"), 0x1p20);
+    constexpr double rounding = 1e-6;
+    if (moved && !(std::abs(moved->value - bytes) <= moved->half_digit + rounding * bytes))
+        return 0;
+    return std::isfinite(bytes) && bytes > 0 ? bytes : 0;
+}
+
+/// Of one test and one operation.
+struct Measured {
+    const Record* summary = nullptr;
+    std::int64_t done = 0; ///< repetitions
+};
+const Measured& measured_of(Making& m) {
+    using All = std::map<std::string, Measured, std::less<>>;
+    const auto key = [](const Record& r) {
+        return fmt::format("{} {}", text_of(r.fields, "test"), text_of(r.fields, "access"));
+    };
+    if (!m.output.memory) {
+        const auto all = std::make_shared<All>();
+        for (const auto& record : m.output.records) {
+            auto& entry = (*all)[key(record)];
+            if (text_of(record.fields, "kind") == "summary")
+                entry.summary = &record;
+            else if (number_of(text_of(record.fields, "rate")))
+                ++entry.done;
+        }
+        m.output.memory = all;
+    }
+    return (*std::static_pointer_cast<All>(m.output.memory))[key(m.record)];
+}
+
+Result<bool> make_ior(Making& m) {
+    const auto access = m.text("access");
+    if (access != "write" && access != "read") return false; // removing has no bandwidth
+    const bool is_summary = m.text("kind") == "summary";
+    const auto& [summary, done] = measured_of(m);
+    const auto asked = integer_of(m.text("repetitions")).value_or(1);
+    if (is_summary) {
+        if (moved_by(m.record.fields) > 0 && done > 0) return false; // each is a value
+    } else if (summary == nullptr && m.text("block_bytes").empty()) {
+        m.skip("no line of \"Summary of all tests\" belongs to it: it may be cut");
+        return false;
+    } else if (summary != nullptr && moved_by(summary->fields) == 0) {
+        return false; // the mean of the summary stands for them
+    }
+    const auto rate = printed_of(m.text("rate"), 0x1p20);
+    const auto seconds = printed_of(m.text("seconds"));
+    if (!rate || !(rate->value > 0) || (!is_summary && (!seconds || !(seconds->value >= 0)))) {
+        m.skip(fmt::format("its bandwidth or its time is no positive number: {}",
+                           json::show_text(m.text("rate"))));
+        return false;
+    }
+    const auto& fields = is_summary || summary == nullptr ? m.record.fields : summary->fields;
+    if (!is_summary) {
+        if (done < asked)
+            m.draft.note(
+                fmt::format("{}: {} of {} repetitions were done; each is a value of its own",
+                            access, done, asked));
+        if (summary != nullptr && !number_of(text_of(summary->fields, "rate")))
+            m.draft.note(fmt::format("{}: the mean of the summary is {}, and was left out", access,
+                                     json::show_text(text_of(summary->fields, "rate"))));
+    }
+    // A mean of several bandwidths does not follow from the mean of their times.
+    set_rate(m.reading,
+             {.metric = "bandwidth",
+              .work = "bytes",
+              .amount = moved_by(fields),
+              .rate = *rate,
+              .seconds = is_summary && asked > 1 ? std::nullopt : seconds},
+             m.draft);
+    const auto keep = [&](const char* field, const char* metric, double unit) {
+        if (const auto value = printed_of(text_of(fields, field), unit);
+            value && value->value > 0 && summary != nullptr)
+            m.reading.extra.push_back({metric, value->value});
+    };
+    keep("operations", "file_operation_rate", 1);
+    if (asked > 1) keep("fastest", "best_bandwidth", 0x1p20);
+    if (asked > 1) keep("slowest", "worst_bandwidth", 0x1p20);
+    return true;
+}
+
+} // namespace
+
+Function function_named(std::string_view name) {
+    static constexpr std::array functions{&make_kernel, &make_linpack, &make_matrix, &make_ior,
+                                          &make_gbench, &make_llama,   &make_nccl};
+    static_assert(functions.size() == function_names.size());
+    const auto* const found = std::ranges::find(function_names, name);
+    return functions.at(static_cast<std::size_t>(found - function_names.begin()));
+}
+
+} // namespace assay::imports
