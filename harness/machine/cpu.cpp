@@ -234,18 +234,19 @@ void add_nodes(const Files& files, Memory& memory) {
     const std::filesystem::path nodes = "/sys/devices/system/node";
     std::vector<std::int64_t> empty;
     for (const auto& name : files.names(nodes)) {
-        const auto number = name.starts_with("node") ? to_number(name.substr(4)) : std::nullopt;
+        if (!name.starts_with("node")) continue;
+        const auto number = to_number(name.substr(4)).value_or(-1);
         const auto text = files.text(nodes / name / "meminfo"); // "Node 0 MemTotal:  131072 kB"
         const auto at = std::min(text.find("MemTotal"), text.size());
         const auto bytes = kilobytes(text.substr(at), "MemTotal");
-        if (!number || !bytes) continue;
+        if (number < 0 || !bytes) continue;
         const bool has_cpus =
             !files.line(nodes / name / "cpulist").empty() ||
             files.line(nodes / name / "cpumap").find_first_not_of("0,") != std::string::npos;
         if (!has_cpus)
             memory.far_bytes += *bytes;
         else if (*bytes == 0)
-            empty.push_back(*number);
+            empty.push_back(number);
     }
     std::ranges::sort(empty);
     for (const auto number : empty) memory.nodes_without.push_back(std::to_string(number));
