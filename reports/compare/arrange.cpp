@@ -155,7 +155,9 @@ RowNumbers row_numbers(const store::Collection& collection, const Arrangement& a
         return known.try_emplace(text, static_cast<std::uint32_t>(known.size())).first->second;
     };
     for (const auto& series : collection.series) {
-        const auto left = without_columns(series.parameters, arrangement);
+        auto left = without_columns(series.parameters, arrangement);
+        std::ranges::sort(left, {},
+                          [](const auto& named) { return named.name; }); // as no file must
         // The unit is part of it: nobody may write GB/s for one and GiB/s for the other.
         asked.push_back(number(identity_text(series, left, arrangement) + series.unit +
                                (series.higher_is_better ? "+" : "-")));

@@ -176,7 +176,8 @@ private:
     void join_series() {
         std::map<std::string, std::uint32_t> asked;
         std::vector<std::uint32_t> group;
-        for (const auto& series : collection_.series) {
+        for (auto series : collection_.series) {
+            std::ranges::sort(series.parameters, {}, [](const auto& named) { return named.name; });
             const auto text = fmt::format("{} {} {}", name_of(series), series.metric, series.unit);
             group.push_back(asked.try_emplace(text, asked.size()).first->second);
         }

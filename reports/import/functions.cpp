@@ -58,7 +58,8 @@ Result<bool> make_kernel(Making& m) {
     if (!unit) return refuse("its unit is not known: expected MB/s, GiB/s, ...");
     if (!best || !(*best > 0)) return refuse("its bandwidth is no positive number");
     const double rate = *best * unit->factor;
-    const auto least = together ? std::nullopt : printed_of(m.text("least"));
+    auto least = printed_of(m.text("least"));
+    if (together) least.reset();
     const auto most = number_of(m.text("most"));
     const auto printed = printed_of(m.text("mean"));
     const double mean = together && times > 0 ? *together / static_cast<double>(times)
