@@ -1,13 +1,5 @@
 # The module `external`: other programs, as files of configs/external/ describe them. Those are part of the library.
-find_package(nlohmann_json)
-find_path(RE2_INCLUDE re2/re2.h)
-find_library(RE2_LIBRARY re2)
-mark_as_advanced(RE2_INCLUDE RE2_LIBRARY)
-if(NOT RE2_INCLUDE OR NOT RE2_LIBRARY OR NOT nlohmann_json_FOUND)
-    message(STATUS "Module external is left out: it needs RE2 and nlohmann_json (Debian: libre2-dev and "
-        "nlohmann-json3-dev)")
-    return()
-endif()
+find_package(nlohmann_json REQUIRED)
 
 file(GLOB descriptions CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/configs/external/*.json")
 list(FILTER descriptions EXCLUDE REGEX "/schema\\.json$")
@@ -27,13 +19,12 @@ file(WRITE "${source}.new" "${shipped}")
 file(COPY_FILE "${source}.new" "${source}" ONLY_IF_DIFFERENT)
 
 # What unit tests call as well as the module: compiled once.
-add_library(assay_external OBJECT external/description.cpp external/units.cpp external/output.cpp external/process.cpp
+add_library(assay_external OBJECT external/description.cpp external/output.cpp external/process.cpp
     external/file_system.cpp
     external/scratch.cpp external/fill.cpp external/program.cpp external/team.cpp external/tool_case.cpp external/library.cpp "${source}")
-target_link_libraries(assay_external PUBLIC assay_counter nlohmann_json::nlohmann_json "${RE2_LIBRARY}"
+target_link_libraries(assay_external PUBLIC assay_counter assay_extract nlohmann_json::nlohmann_json
     PRIVATE assay_warnings assay_sanitizers)
 target_include_directories(assay_external PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")
-target_include_directories(assay_external SYSTEM PUBLIC "${RE2_INCLUDE}")
 target_compile_options(assay_external PRIVATE ${assay_usual_optimisation}) # none of it is timed
 set_target_properties(assay_external PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)

@@ -3,8 +3,6 @@
 
 #include "external/reader.hpp"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -449,6 +447,8 @@ Description read(Reader& root, const fs::path& folder) {
         d.failure = read_where(failure);
         failure.done();
     }
+    if (root.has("ignore")) d.ignore = root.texts("ignore");
+    for (const auto& pattern : d.ignore) check_pattern(pattern);
     read_metrics(root, d);
     root.each("checks", [&](Reader& one) { d.checks.push_back(read_check(one)); });
     if (d.checks.empty()) throw Problem{"checks: no value without a check"};
@@ -458,17 +458,6 @@ Description read(Reader& root, const fs::path& folder) {
 }
 
 } // namespace
-
-void check_pattern(const std::string& pattern) {
-    RE2::Options options;
-    options.set_log_errors(false);
-    options.set_max_mem(std::int64_t{1} << 20U); // bytes: thousands of times what a line needs
-    const RE2 compiled{pattern, options};
-    if (!compiled.ok())
-        throw Problem{joined("\"", pattern, "\" is no pattern of RE2: ", compiled.error())};
-    if (compiled.NumberOfCapturingGroups() > 1)
-        throw Problem{joined("\"", pattern, "\" has more than one group; (?:...) is none")};
-}
 
 Description parse_description(std::string_view text, const std::string& source,
                               const std::filesystem::path& folder) try {

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "extract/units.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -67,10 +69,7 @@ struct Where {
     Take take = Take::only;
 };
 
-struct Unit {
-    std::string base; ///< of the table of metrics
-    double factor = 1;
-};
+using extract::Unit;
 
 struct Metric {
     std::string name;
@@ -141,8 +140,9 @@ struct Description {
     std::map<std::string, std::string> environment;
     double time_limit = 60; ///< seconds
     std::vector<int> exit_codes{0};
-    std::optional<Where> failure; ///< where it says why it failed, whatever its exit code
-    std::vector<Metric> metrics;  ///< the first is the primary one
+    std::optional<Where> failure;    ///< where it says why it failed, whatever its exit code
+    std::vector<std::string> ignore; ///< patterns of lines that do not say that data are wrong
+    std::vector<Metric> metrics;     ///< the first is the primary one
     std::vector<Check> checks;
 };
 

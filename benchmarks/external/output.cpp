@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "external/output.hpp"
 
+#include "extract/lines.hpp"
+#include "extract/objects.hpp"
+#include "extract/pattern.hpp"
+#include "extract/said.hpp"
+#include "extract/text.hpp"
+
 #include <assay/text.hpp>
 
 #include <nlohmann/json.hpp>
-#include <re2/re2.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <vector>
 
 namespace assay::external {
@@ -18,12 +20,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A stretch of an output; of JSON the value itself.
-struct Place {
-    std::size_t begin;
-    std::size_t size;
-};
-using Change = std::function<void(Place)>;
+/// A stretch of an output, which can be overwritten.
+using Place = std::string_view;
 
 /// Nothing is at a place, which may be well where a value is optional.
 class Missing : public Problem {
@@ -31,18 +29,18 @@ public:
     using Problem::Problem;
 };
 
+extract::Pattern pattern_of(const std::string& text) {
+    extract::Pattern pattern;
+    if (const auto wrong = pattern.set(text); !wrong.empty())
+        throw Problem{joined("\"", text, "\" is no pattern of RE2: ", wrong)};
+    if (pattern.groups() > 1)
+        throw Problem{joined("\"", text, "\" has more than one group; (?:...) is none")};
+    return pattern;
+}
+
 template <class Take>
 void each_line(std::string_view text, Take&& take) {
-    for (std::size_t begin = 0; begin < text.size();) {
-        const auto end = std::min(text.find('\n', begin), text.size());
-        auto line = text.substr(begin, end - begin);
-        // Progress is overwritten in place: the last one stands there.
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        const auto turn = line.rfind('\r');
-        const auto skipped = turn == line.npos ? 0 : turn + 1;
-        take(line.substr(skipped), begin + skipped);
-        begin = end + 1;
-    }
+    while (!text.empty()) take(extract::written_last(extract::take_line(text)));
 }
 
 Place choose(const std::vector<Place>& found, const Where& where, std::string_view what) {
@@ -55,78 +53,37 @@ Place choose(const std::vector<Place>& found, const Where& where, std::string_vi
 }
 
 Place find_pattern(std::string_view text, const Where& where) {
-    RE2::Options options;
-    options.set_log_errors(false);
-    options.set_max_mem(std::int64_t{8} << 20U); // bytes
-    const RE2 pattern{where.text, options};
+    const auto pattern = pattern_of(where.text);
     std::vector<Place> found;
-    const int groups = std::min(pattern.NumberOfCapturingGroups(), 1);
-    each_line(text, [&](std::string_view line, std::size_t begin) {
-        re2::StringPiece group[2];
-        const re2::StringPiece piece{line.data(), line.size()};
-        if (!pattern.Match(piece, 0, line.size(), RE2::ANCHOR_BOTH, group, groups + 1)) return;
-        const auto& value = group[groups];
-        if (value.data() == nullptr) return; // an alternative without the group
-        found.push_back(
-            {begin + static_cast<std::size_t>(value.data() - line.data()), value.size()});
+    each_line(text, [&](std::string_view line) {
+        if (const auto place = pattern.value_in(line)) found.push_back(*place);
     });
     return choose(found, where, joined("a line like \"", where.text, "\""));
 }
 
-/// Fields of a line, with quotes but without what is quoted over several lines.
-std::vector<Place> fields_of(std::string_view line, std::size_t begin) {
-    std::vector<Place> fields;
-    bool is_quoted = false;
-    std::size_t first = 0;
-    const auto add = [&](std::size_t end) {
-        auto size = end - first;
-        auto at = first;
-        if (size >= 2 && line[at] == '"' && line[end - 1] == '"') {
-            ++at;
-            size -= 2;
-        }
-        while (size > 0 && line[at] == ' ') ++at, --size;
-        while (size > 0 && line[at + size - 1] == ' ') --size;
-        fields.push_back({begin + at, size});
-        first = end + 1;
-    };
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == '"') is_quoted = !is_quoted;
-        if (line[i] == ',' && !is_quoted) add(i);
-    }
-    add(line.size());
-    return fields;
-}
-
-std::size_t column_of(std::string_view text, const std::vector<Place>& head,
-                      const std::string& name) {
-    std::size_t column = head.size();
-    for (std::size_t i = 0; i < head.size(); ++i) {
-        if (text.substr(head[i].begin, head[i].size) != name) continue;
-        if (column != head.size()) throw Problem{joined("two columns are called ", name)};
-        column = i;
-    }
-    if (column == head.size()) throw Missing{joined("no column is called ", name)};
-    return column;
+std::size_t column_of(const std::vector<Place>& head, const std::string& name) {
+    const auto column = std::ranges::find(head, name);
+    if (column == head.end()) throw Missing{joined("no column is called ", name)};
+    if (std::ranges::count(head, name) > 1) throw Problem{joined("two columns are called ", name)};
+    return static_cast<std::size_t>(column - head.begin());
 }
 
 Place find_cell(std::string_view text, const Where& where) {
     std::vector<std::vector<Place>> rows;
-    each_line(text, [&](std::string_view line, std::size_t begin) {
-        if (!line.empty()) rows.push_back(fields_of(line, begin));
+    each_line(text, [&](std::string_view line) {
+        if (!line.empty()) rows.push_back(extract::cells_of(line));
     });
     if (rows.empty()) throw Missing{joined(where.in, " has no table")};
-    const auto column = column_of(text, rows.front(), where.text);
+    const auto& head = rows.front();
+    const auto column = column_of(head, where.text);
     std::vector<Place> found;
     for (std::size_t i = 1; i < rows.size(); ++i) {
-        if (rows[i].size() != rows.front().size())
+        if (rows[i].size() != head.size())
             throw Problem{joined("row ", i, " of the table in ", where.in, " has ", rows[i].size(),
-                                 " fields, its head ", rows.front().size())};
-        if (!where.row_column.empty()) {
-            const auto& key = rows[i][column_of(text, rows.front(), where.row_column)];
-            if (text.substr(key.begin, key.size) != where.row_value) continue;
-        }
-        found.push_back(rows[i][column]);
+                                 " fields, its head ", head.size())};
+        if (where.row_column.empty() ||
+            rows[i][column_of(head, where.row_column)] == where.row_value)
+            found.push_back(rows[i][column]);
     }
     return choose(found, where,
                   where.row_column.empty()
@@ -141,23 +98,14 @@ const std::string& output_of(const Outputs& outputs, const Where& where) {
     return found->second;
 }
 
-/// Where the JSON document begins: the text, or behind lines of words; never behind another object.
-std::size_t json_begins(const std::string& text) {
-    constexpr int most_lines = 100; // with a bracket in front, which words may have too: "[WARN]"
-    int left = most_lines;
-    for (std::size_t at = 0; at < text.size() && left > 0;) {
-        if (const char first = text[at]; first == '{' || first == '[') {
-            if (Json::accept(text.begin() + static_cast<std::ptrdiff_t>(at), text.end())) return at;
-            left = first == '{' ? 0 : left - 1;
-        }
-        const auto end = text.find('\n', at);
-        at = end == text.npos ? text.size() : end + 1;
-    }
-    return 0;
+/// The text, or what follows lines of words.
+std::size_t json_begins(std::string_view text) {
+    const auto begin = extract::json_begin(text);
+    return begin == text.npos ? 0 : begin;
 }
 
-Json parsed(const std::string& text, const Where& where) try {
-    return Json::parse(text.begin() + static_cast<std::ptrdiff_t>(json_begins(text)), text.end());
+Json parsed(std::string_view text, const Where& where) try {
+    return Json::parse(extract::repaired(text.substr(json_begins(text))));
 } catch (const Json::exception& error) {
     // The message repeats what was read: long, and whatever it holds.
     const std::string_view words{error.what()};
@@ -199,12 +147,20 @@ Place find_place(const std::string& text, const Where& where) {
 
 } // namespace
 
+void check_pattern(const std::string& pattern) { static_cast<void>(pattern_of(pattern)); }
+
+Unit unit_of(std::string_view text) {
+    if (const auto unit = extract::unit_of(text)) return *unit;
+    throw Problem{"the unit \"" + std::string{text} +
+                  "\" is not known; there are s, B/s, bit/s, FLOP/s, OP/s, 1/s, updates/s, "
+                  "atom-steps/s with a prefix (ms, MiB/s, Gbit/s), and 1, %, dB, ns/day, J"};
+}
+
 std::string find(const Outputs& outputs, const Where& where) {
     const auto& text = output_of(outputs, where);
     if (where.kind == Where::Kind::pointer) return in_json(text, where);
     if (where.kind == Where::Kind::elapsed) return where.text;
-    const auto place = find_place(text, where);
-    return text.substr(place.begin, place.size);
+    return std::string{find_place(text, where)};
 }
 
 void replace(Outputs& outputs, const Where& where, const std::string& other) {
@@ -216,7 +172,7 @@ void replace(Outputs& outputs, const Where& where, const std::string& other) {
         text = json.dump();
     } else {
         const auto place = find_place(text, where);
-        text.replace(place.begin, place.size, other);
+        text.replace(static_cast<std::size_t>(place.data() - text.data()), place.size(), other);
     }
     outputs[where.in] = std::move(text);
 }
@@ -230,15 +186,29 @@ bool is_there(const Outputs& outputs, const Where& where) try {
     return false;
 }
 
+std::string wrong_line(const Outputs& outputs, const std::vector<std::string>& ignore) {
+    const auto is_excused = [&](std::string_view line) {
+        return std::ranges::any_of(
+            ignore, [&](const std::string& text) { return pattern_of(text).matches(line); });
+    };
+    for (const auto* const name : {"stdout", "stderr"}) {
+        const auto output = outputs.find(name);
+        if (output == outputs.end()) continue;
+        const std::string_view text = output->second;
+        const auto begin = std::min(extract::json_begin(text), text.size());
+        const auto end = std::min(extract::document_end(text, begin), text.size());
+        for (const auto part : {text.substr(0, begin), text.substr(end)})
+            for (extract::InputLines lines{part}; lines.next();)
+                if (extract::says_wrong(lines.content()) && !is_excused(lines.content()))
+                    return std::string{lines.content()};
+    }
+    return {};
+}
+
 double number_of(const std::string& text, std::string_view what) {
-    double value = 0;
-    const auto* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
-    if (text.empty() || read.ptr != end || read.ec == std::errc::invalid_argument)
-        throw Problem{joined(what, " is \"", text.substr(0, 60), "\", no number of the C locale")};
-    if (read.ec != std::errc{} || !std::isfinite(value))
-        throw Problem{joined(what, " is ", text, ", not a finite number")};
-    return value;
+    if (const auto number = extract::number_of(text)) return *number;
+    throw Problem{
+        joined(what, " is \"", text.substr(0, 60), "\", expected a finite number of the C locale")};
 }
 
 double value_of(const Outputs& outputs, const Metric& metric) {

@@ -251,18 +251,19 @@ bool lacks_part(const record::Run& run) {
 
 ExitCode exit_code(const run::Outcome& outcome, const FailOn& fail_on) {
     if (lacks_part(outcome.run)) return ExitCode::environment;
-    auto code = outcome.signal != 0 || outcome.out_of_time ? ExitCode::interrupted : ExitCode::done;
+    // A soak compares results and may have been stopped before any rate.
+    const bool is_empty =
+        !outcome.run.soak && std::ranges::none_of(outcome.run.cases, [](const auto& c) {
+            return record::is_measured(c.status);
+        });
+    auto code = outcome.signal != 0 || (outcome.out_of_time && !is_empty) ? ExitCode::interrupted
+                                                                          : ExitCode::done;
     for (const auto& c : outcome.run.cases) {
         if (c.status == Status::not_started)
             code = worse(code, ExitCode::environment);
         else if (went_wrong(c.status) || std::ranges::count(fail_on, to_string(c.status)) > 0)
             code = worse(code, ExitCode::failed);
     }
-    // A soak compares results and may have been stopped before any rate.
-    const bool is_empty =
-        !outcome.run.soak && std::ranges::none_of(outcome.run.cases, [](const auto& c) {
-            return record::is_measured(c.status);
-        });
     return is_empty ? worse(code, ExitCode::inconclusive) : code;
 }
 

@@ -115,6 +115,17 @@ int next_index(const std::vector<const record::Case*>& sides) {
     return next;
 }
 
+Room room_for(const plan::Plan& plan, std::size_t index, int replica, double end,
+              std::optional<double> limit_seconds, std::size_t variants) {
+    const bool is_long = plan.cases[index].benchmark->long_calls.value_or(false);
+    const bool in_budget =
+        !is_long || !plan.hard_seconds || end <= *plan.hard_seconds * static_cast<double>(variants);
+    const bool in_limit = end <= limit_seconds.value_or(end);
+    const bool in_plan = replica == 0 || end <= plan.most_seconds.value_or(end);
+    return {.is_there = in_limit && in_budget && in_plan,
+            .is_over = !in_limit || (!in_budget && replica == 0)};
+}
+
 bool is_always_busy(const std::vector<const record::Case*>& cases) {
     constexpr std::size_t fewest = 3;
     constexpr std::size_t one_in =

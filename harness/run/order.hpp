@@ -50,6 +50,15 @@ bool is_enough(const std::vector<const record::Case*>& sides, std::optional<int>
 /// The index of that replica.
 int next_index(const std::vector<const record::Case*>& sides);
 
+/// Is there time for a step of this case that is expected to end after `end` seconds of the run? Not behind the time limit;
+/// not behind the plan's own end, if it is not the first of its case; not behind a budget, if its calls cannot be cut short.
+struct Room {
+    bool is_there = true;
+    bool is_over = false; ///< time that was promised: the case is not measured at all
+};
+Room room_for(const plan::Plan& plan, std::size_t index, int replica, double end,
+              std::optional<double> limit_seconds, std::size_t variants = 1);
+
 /// Of three measured replicas or more at most one in twenty was undisturbed: waiting would not help.
 bool is_always_busy(const std::vector<const record::Case*>& cases);
 

@@ -289,17 +289,13 @@ void Runner::stop(record::StageEnd end) {
         observer_.note(why + " (--keep-going measures everything)");
 }
 
-/// Into the time limit, by what this case took before; into the plan's own, too, if it is not the first of its case or
-/// its calls cannot be cut short.
+/// By what this case took before.
 bool Runner::fits(std::size_t step) {
-    const auto& plan = wanted_.front().plan;
     const double end = telemetry::steady_seconds() - start_ + forecast_.seconds_of(step);
-    const bool is_long = plan.cases[step % cases_].benchmark->long_calls.value_or(false);
-    const bool in_budget = !is_long || !plan.hard_seconds ||
-                           end <= *plan.hard_seconds * static_cast<double>(wanted_.size());
-    const bool in_limit = end <= options_.limit_seconds.value_or(end);
-    out_of_time_ |= !in_limit || (!in_budget && replica_ == 0);
-    return in_limit && in_budget && (replica_ == 0 || end <= plan.most_seconds.value_or(end));
+    const auto room = room_for(wanted_.front().plan, step % cases_, replica_, end,
+                               options_.limit_seconds, wanted_.size());
+    out_of_time_ |= room.is_over;
+    return room.is_there;
 }
 
 void Runner::close(std::size_t index) {

@@ -55,22 +55,16 @@ inline std::string fault_of_limits(Options& o) {
 }
 
 void add_catalog(auto& verb, Options& o) {
-    add_value(verb, "action", o.catalog_action, "show|lint",
-              "show: entries side by side, or the list of all. lint: are these files right?")
-        ->required();
-    add_value(verb, "inputs", o.inputs, "NAME|FILE",
-              "Of show: instances, processors or accelerators, by id, name or a short name. Of "
-              "lint: files to look at, the installed ones where there are none");
-    add_value(verb, "--kind", o.kind, "instances|processors|accelerators", "Of show: only these");
+    add_value(verb, "inputs", o.inputs, "[show] NAME",
+              "Instances, processors or accelerators, by id, name or a short name (default: list "
+              "all)");
+    add_value(verb, "--kind", o.kind, "instances|processors|accelerators", "Only these");
     add_catalog_files(verb, o);
 }
 
-inline std::string fault_of_catalog(const Options& o) {
-    const std::vector<std::string> actions{"show", "lint"};
+inline std::string fault_of_catalog(Options& o) {
+    if (!o.inputs.empty() && o.inputs.front() == "show") o.inputs.erase(o.inputs.begin());
     const std::vector<std::string> kinds{"instances", "processors", "accelerators"};
-    if (std::ranges::count(actions, o.catalog_action) == 0)
-        return fmt::format("catalog has no \"{}\"{}", o.catalog_action,
-                           suggestion(o.catalog_action, actions));
     if (!o.kind.empty() && std::ranges::count(kinds, o.kind) == 0)
         return fmt::format("--kind \"{}\" is not known{}", o.kind, suggestion(o.kind, kinds));
     return "";

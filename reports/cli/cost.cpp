@@ -3,9 +3,9 @@
 // cost and capacity: calculations with their formulas.
 
 #include "files.hpp"
-#include "offers/cost_document.hpp"
-#include "offers/read.hpp"
-#include "procure/capacity.hpp"
+#include "purchase/cost.hpp"
+#include "purchase/offer.hpp"
+#include "purchase/capacity.hpp"
 #include "verbs.hpp"
 
 #include <algorithm>
@@ -17,21 +17,21 @@
 namespace assay::reports_cli {
 namespace {
 
-Result<offers::Given> given_in(const std::vector<std::string>& texts,
-                               std::span<const offers::Setting> table) {
-    offers::Given given;
+Result<purchase::Given> given_in(const std::vector<std::string>& texts,
+                               std::span<const purchase::Setting> table) {
+    purchase::Given given;
     for (const auto& text : texts) ASSAY_TRY(add_setting(text, table, given));
     return given;
 }
 
 } // namespace
 
-Result<offers::CostOptions> cost_options(const Options& options,
+Result<purchase::CostOptions> cost_options(const Options& options,
                                          const reference::Hardware& hardware,
                                          const store::Collection* runs) {
     const auto& words = options.costing;
-    ASSAY_TRY(auto given, given_in(words.settings, offers::cost_settings()));
-    offers::CostOptions how{.terms = terms_of(options.offers, &hardware),
+    ASSAY_TRY(auto given, given_in(words.settings, purchase::cost_settings()));
+    purchase::CostOptions how{.terms = terms_of(options.offers, &hardware),
                             .given = std::move(given),
                             .nodes = words.nodes,
                             .term_months = words.term_months,
@@ -39,7 +39,7 @@ Result<offers::CostOptions> cost_options(const Options& options,
                             .runs = runs,
                             .hardware = &hardware};
     for (const auto& text : words.work) {
-        ASSAY_TRY(how.work.emplace_back(), offers::parse_work(text));
+        ASSAY_TRY(how.work.emplace_back(), purchase::parse_work(text));
     }
     return how;
 }
@@ -62,17 +62,17 @@ Result<ExitCode> cost(const Options& options) {
 
 Result<ExitCode> capacity(const Options& options) {
     const auto& words = options.costing;
-    ASSAY_TRY(const auto given, given_in(words.settings, procure::capacity_settings()));
+    ASSAY_TRY(const auto given, given_in(words.settings, purchase::capacity_settings()));
     ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
     std::vector<reference::CatalogEntry> only;
     for (const auto& name : options.inputs) {
         ASSAY_TRY(only.emplace_back(), reference::entry_named(hardware, name));
     }
-    std::optional<procure::Model> model;
+    std::optional<purchase::Model> model;
     if (!words.model.empty()) {
-        ASSAY_TRY(model, procure::model_named(words.model));
+        ASSAY_TRY(model, purchase::model_named(words.model));
     }
-    ASSAY_TRY(const auto found, procure::capacity_of(given, words.training, hardware, only, model));
+    ASSAY_TRY(const auto found, purchase::capacity_of(given, words.training, hardware, only, model));
     ASSAY_TRY(deliver(options, outputs_of(found, words.explain), {}));
     return found.lines.of("device_bytes") ? ExitCode::done : ExitCode::inconclusive;
 }

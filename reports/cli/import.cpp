@@ -8,7 +8,6 @@
 #include "document/texts/import.hpp"
 #include "files.hpp"
 #include "import/description.hpp"
-#include "import/lines.hpp"
 #include "json/json.hpp"
 #include "record/convert.hpp"
 #include "verbs.hpp"
@@ -145,7 +144,6 @@ json::Value in_json(const Planned& planned) {
 
 /// The tools, each with its versions and what is read.
 Result<ExitCode> list_tools(const Options& options) {
-    if (!imports::descriptions()) return tl::unexpected{imports::descriptions().error()};
     std::string text;
     json::Value list = json::Value::array();
     for (const auto& tool : imports::tools()) {
@@ -160,21 +158,25 @@ Result<ExitCode> list_tools(const Options& options) {
                         {"versions", d.versions},
                         {"formats", std::move(formats)}});
     }
+    const auto& broken = imports::library().broken;
     if (options.json)
-        text = json::to_text({{"schema", "assay.import.tools/1"}, {"tools", std::move(list)}});
+        text = json::to_text(
+            {{"schema", "assay.import.tools/1"}, {"tools", std::move(list)}, {"broken", broken}});
     ASSAY_TRY(options.json ? print_json(text) : print(text));
-    return ExitCode::done;
+    return broken.empty() ? ExitCode::done : ExitCode::usage;
 }
 
 /// What would become of a file: nothing is written.
 Result<ExitCode> explain_files(const Options& options, imports::ImportOptions facts) {
     std::string text;
     json::Value files = json::Value::array();
+    bool is_refused = false;
     for (const auto& source : options.inputs) {
         ASSAY_TRY(const auto content, read_whole(source, largest));
         std::vector<imports::Explained> lines;
         facts.explained = &lines;
         const auto import = import_text(content, source, facts);
+        is_refused = is_refused || !import;
         json::Value list = json::Value::array();
         for (const auto& [where, what] : lines) {
             text += fmt::format("{}: {}\n", plain(where), plain(what));
@@ -197,7 +199,7 @@ Result<ExitCode> explain_files(const Options& options, imports::ImportOptions fa
     if (options.json)
         text = json::to_text({{"schema", "assay.import.explain/1"}, {"files", std::move(files)}});
     ASSAY_TRY(options.json ? print_json(text) : print(text));
-    return ExitCode::done;
+    return is_refused ? ExitCode::usage : ExitCode::done;
 }
 
 Result<void> write_run(const Planned& planned) {
@@ -211,6 +213,9 @@ Result<void> write_run(const Planned& planned) {
 } // namespace
 
 Result<ExitCode> import_files(const Options& options) {
+    for (const auto& why : imports::library().broken)
+        print_error(fmt::format("assay-report: {}: {}\n",
+                                options.list_tools ? "error" : "warning, left out", plain(why)));
     if (options.list_tools) return list_tools(options);
     imports::ImportOptions facts = options.importing;
     facts.from = options.from;

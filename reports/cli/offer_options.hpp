@@ -35,6 +35,9 @@ void add_pricing(auto& verb, Options& o, bool results = true) {
 /// Of costs for any work.
 void add_use(auto& verb, Options& o) {
     auto& c = o.costing;
+    add_many(verb, "--work", c.work, "NAME=AMOUNT",
+             "What a job does: the series that measures it, and how much of it, in the unit of its "
+             "rate: 'gemm.square* size=4096*=1e18' is 1e18 FLOP; once for each part");
     verb.add_option("--nodes", c.nodes, "As many as each offer has otherwise")->type_name("N");
     add_default(verb, "--term", c.term, "TIME", "Time that is looked at: 18mo, 3y");
 }
@@ -60,19 +63,15 @@ void add_offers(auto& verb, Options& o) {
         "init: a file to begin with. lint: are these offers right? show: what they cost an hour")
         ->required();
     add_value(verb, "inputs", o.inputs, "FILE",
-              "Files of offers: JSON, or CSV with the same names as columns, a catalogue of "
-              "SkyPilot, a bill by FOCUS");
+              "Files of offers: JSON, or CSV with the same names as columns, or a catalogue of "
+              "SkyPilot");
     verb.add_option("--out", o.out, "Of init: the file to write, .json or .csv")->type_name("FILE");
     add_catalog_files(verb, o);
     add_pricing(verb, o);
 }
 
 void add_cost(auto& verb, Options& o) {
-    auto& c = o.costing;
     verb.add_option("inputs", o.inputs, "Files of offers")->type_name("FILE")->required();
-    add_many(verb, "--work", c.work, "NAME=AMOUNT",
-             "What a job does: the series that measures it, and how much of it, in the unit of its "
-             "rate: 'gemm.square* size=4096*=1e18' is 1e18 FLOP; once for each part");
     add_use(verb, o);
     add_settings(verb, o);
     add_pricing(verb, o);
@@ -98,8 +97,11 @@ void add_procurement(auto& verb, Options& o) {
                 "--profile-file");
     add_many(verb, "--profile-file", p.profile_files, "FILE",
              "More profiles, with weights of your own");
-    add_many(verb, "--published", p.published, "FILE",
-             "Figures of others, to stand beside measured ones");
+    add_many(verb, "--needs", p.needs, "NEED",
+             "What an offer must have to be ranked: 'devices>=8,device_memory>=80GB', region=eu-*, "
+             "model=llama-3-70b,precision=fp8,context=8k, 'gemm.square precision=bf16>=400e12', "
+             "'budget<=20000'; beside those of the profile and of the offers file; a wrong name "
+             "lists them all");
     add_use(verb, o);
     add_settings(verb, o);
     add_pricing(verb, o, false);
@@ -127,7 +129,7 @@ inline std::string fault_of_days(const char* option, const std::string& text, do
 }
 
 inline std::string fault_of_pricing(OffersWords& words) {
-    if (!words.currency.empty() && !offers::is_currency(words.currency))
+    if (!words.currency.empty() && !purchase::is_currency(words.currency))
         return fmt::format("--currency \"{}\" is none of ISO 4217: USD, EUR, CNY, ...",
                            words.currency);
     return fault_of_days("--max-age", words.max_age, words.max_age_days);
@@ -167,7 +169,7 @@ inline std::string fault_of_cost(Options& o) {
     if (c.nodes && (!(*c.nodes >= 1) || *c.nodes > 1e6 ||
                     *c.nodes != static_cast<double>(static_cast<int>(*c.nodes))))
         return fmt::format("--nodes {:g} is no number of nodes; it is 1 to 1000000", *c.nodes);
-    if (!c.work.empty() && o.offers.results.empty())
+    if (!c.work.empty() && o.offers.results.empty() && o.procuring.kind != "procurement")
         return "--work needs --results: the runs that measured the rate";
     return fault_of_pricing(o.offers);
 }

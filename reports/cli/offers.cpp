@@ -4,9 +4,8 @@
 #include "base/file.hpp"
 #include "base/utc.hpp"
 #include "files.hpp"
-#include "offers/document.hpp"
-#include "offers/read.hpp"
-#include "offers/table.hpp"
+#include "purchase/offer_document.hpp"
+#include "purchase/offer.hpp"
 #include "verbs.hpp"
 
 #include <algorithm>
@@ -25,7 +24,7 @@ Result<ExitCode> start_file(const Options& options) {
         return fail(plain(out.string()) + " is there already; give another name");
     ASSAY_TRY(const auto text,
               out.extension() == ".csv"
-                  ? Result<std::string>{offers::table_template()}
+                  ? Result<std::string>{purchase::table_template()}
                   : read_whole(layout().share / "offers" / "template.json", json::Limits{}.bytes));
     ASSAY_TRY(write(out, text));
     return ExitCode::done;
@@ -35,7 +34,7 @@ Result<ExitCode> lint_offers(const Options& options) {
     ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
     const auto terms = terms_of(options.offers, &hardware);
     ASSAY_TRY(const auto runs, collect_any(options.offers.results, options.collecting));
-    std::vector<offers::LintedOffers> files;
+    std::vector<purchase::LintedOffers> files;
     bool unreadable = false;
     for (const auto& path : options.inputs) {
         ASSAY_TRY(const auto read, read_offers(path, options.offers.defaults));
@@ -56,7 +55,7 @@ Result<ExitCode> show_offers(const Options& options) {
     const auto doubts = static_cast<std::size_t>(std::ranges::count_if(
         lint({.offers = offers, .faults = {}}, terms, nullptr, &hardware), [](const auto& found) {
             return found.severity != document::Severity::note &&
-                   found.code != to_string(offers::OfferCode::unpriced);
+                   found.code != to_string(purchase::OfferCode::unpriced);
         }));
     const Outputs outputs{
         .documents = [&] { return std::vector{make_document(offers, terms, doubts)}; },
@@ -68,7 +67,7 @@ Result<ExitCode> show_offers(const Options& options) {
 
 } // namespace
 
-offers::PriceTerms terms_of(const OffersWords& words, const reference::Hardware* hardware) {
+purchase::PriceTerms terms_of(const OffersWords& words, const reference::Hardware* hardware) {
     return {.now = seconds_now(),
             .max_age_days = words.max_age_days,
             .currency = words.currency,

@@ -296,10 +296,9 @@ constexpr std::array<VerbDefinition, 15> verbs{{
      "heads=32 --set sequence=2048 --set data=64 --set zero=3 --explain",
      &add_with_outputs<&add_capacity<CLI::App>>},
     {"catalog", &catalog,
-     "Instances, processors and accelerators with their sources: shown, and checked",
+     "Instances, processors and accelerators, every figure with its source",
      "assay-report catalog show p5.48xlarge 'H100 SXM5'\n"
-     "  assay-report catalog show --kind accelerators\n"
-     "  assay-report catalog lint ours.json",
+     "  assay-report catalog show --kind accelerators",
      &add_with_outputs<&add_catalog<CLI::App>>},
     {"verify", &verify,
      "Check a result file: its schema, and every summary computed again from the batch values; or "

@@ -12,8 +12,7 @@
 #include "history/history.hpp"
 #include "import/import.hpp"
 #include "judge/judge.hpp"
-#include "offers/price.hpp"
-#include "offers/read.hpp"
+#include "purchase/offer.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -68,7 +67,7 @@ struct OffersWords {
     std::string currency;
     std::string max_age = "90d";
     double max_age_days = 90;
-    offers::OfferDefaults defaults;
+    purchase::OfferDefaults defaults;
     std::vector<std::string> results;
     std::vector<std::string> files; ///< --offers, of verbs whose inputs are runs
 };
@@ -96,7 +95,7 @@ struct ProcureWords {
     std::string kind; ///< "run", "procurement"
     std::string profile = "mixed";
     std::vector<std::string> profile_files;
-    std::vector<std::string> published;
+    std::vector<std::string> needs;
     double least_coverage = 0.5;
 };
 
@@ -145,7 +144,6 @@ struct Options {
     CostWords costing;                   ///< of cost and capacity
     EvidenceWords evidence;              ///< of export --bundle and verify
     std::vector<std::string> catalog;    ///< files laid over the catalogue of hardware
-    std::string catalog_action;          ///< of catalog: "show", "lint"
     std::string kind;                    ///< of catalog: "instances", ...; all where empty
     std::vector<std::string> parameters; ///< NAME=VALUE
 };

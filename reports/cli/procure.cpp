@@ -5,8 +5,8 @@
 #include "base/file.hpp"
 #include "base/sha256.hpp"
 #include "files.hpp"
-#include "offers/read.hpp"
-#include "procure/procurement.hpp"
+#include "purchase/offer.hpp"
+#include "purchase/procurement.hpp"
 #include "reference/hardware.hpp"
 #include "verbs.hpp"
 
@@ -33,22 +33,21 @@ Result<ExitCode> procure(const Options& options) {
     const auto& words = options.procuring;
     ASSAY_TRY(auto offers, offers_of(options.offers.files, options.offers.defaults));
     ASSAY_TRY(auto snapshot, snapshot_of(options.offers.files));
-    ASSAY_TRY(auto profiles, procure::read_profiles(words.profile_files));
-    ASSAY_TRY(auto published, procure::read_published(words.published));
+    ASSAY_TRY(auto profiles, purchase::read_profiles(words.profile_files));
     ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
     auto collecting = options.collecting;
     collecting.others = true; // a measure may be of energy or percentiles
     ASSAY_TRY(const auto runs, collect(options.inputs, collecting));
     ASSAY_TRY(auto costs, cost_options(options, hardware, &runs));
     ASSAY_TRY(const auto found,
-              procure::make_procurement({.offers = std::move(offers),
-                                         .snapshot = std::move(snapshot),
-                                         .profiles = std::move(profiles),
-                                         .profile = words.profile,
-                                         .published = std::move(published),
-                                         .options = {.costs = std::move(costs),
-                                                     .least_coverage = words.least_coverage,
-                                                     .prior = {}}}));
+              purchase::make_procurement({.offers = std::move(offers),
+                                          .snapshot = std::move(snapshot),
+                                          .profiles = std::move(profiles),
+                                          .profile = words.profile,
+                                          .options = {.costs = std::move(costs),
+                                                      .least_coverage = words.least_coverage,
+                                                      .prior = {},
+                                                      .needs = words.needs}}));
     ASSAY_TRY(deliver(options, outputs_of(found), inputs_of(options.offers.files)));
     return found.ranking.recommends() ? ExitCode::done : ExitCode::inconclusive;
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "offers/cost.hpp"
+#include "purchase/cost.hpp"
 #include "options.hpp"
 #include "store/input.hpp"
 
@@ -34,11 +34,11 @@ Result<ExitCode> import_files(const Options& options);
 Result<judge::Limits> limits_of(const CheckWords& asked, std::vector<store::Input>& inputs);
 
 /// Today, and how old a price may be.
-offers::PriceTerms terms_of(const OffersWords& words,
+purchase::PriceTerms terms_of(const OffersWords& words,
                             const reference::Hardware* hardware = nullptr);
 
 /// Offers, runs, data sheets and settings of what counts costs. `hardware` and `runs` must outlive it.
-Result<offers::CostOptions> cost_options(const Options& options,
+Result<purchase::CostOptions> cost_options(const Options& options,
                                          const reference::Hardware& hardware,
                                          const store::Collection* runs);
 

@@ -110,9 +110,9 @@ struct TimeChart {
     std::vector<TimeMark> marks{};
 };
 
-/// A type of machine in a ranking: of each machine the logarithms of its rates, a measure each.
+/// A type of machine in a ranking: the logarithm of its speed at each measure, relative to the type of the first offer.
 struct RankedType {
-    std::vector<std::vector<double>> machines{};
+    std::vector<double> logs{};
 };
 struct RankedMeasure {
     std::string label{};
@@ -127,6 +127,8 @@ struct RankedChoice {
     double other = 0;
     bool by_use = false;
     double commitment = 0; ///< months; 0: none
+    /// The probability that it is the best, of the inputs as given.
+    std::optional<double> best{};
 };
 /// Work for the money, which a page computes anew when prices, weights or terms are changed.
 struct RankingChart {
@@ -136,8 +138,6 @@ struct RankingChart {
     std::vector<RankedChoice> choices{};
     double term = 12; ///< months
     double utilisation = 1;
-    double prior_deviation = 0; ///< of the log score between machines of a type
-    double prior_degrees = 0;
 };
 
 struct Chart {
@@ -167,9 +167,8 @@ ASSAY_FIELDS(TimePoint, seconds, value, low, high, label)
 ASSAY_FIELDS(TimeMark, seconds, text, outcome)
 ASSAY_FIELDS(TimeChart, unit, higher_is_better, points, marks)
 ASSAY_FIELDS(RankedMeasure, label, weight)
-ASSAY_FIELDS(RankedType, machines)
-ASSAY_FIELDS(RankedChoice, label, type, price, other, by_use, commitment)
-ASSAY_FIELDS(RankingChart, currency, measures, types, choices, term, utilisation, prior_deviation,
-             prior_degrees)
+ASSAY_FIELDS(RankedType, logs)
+ASSAY_FIELDS(RankedChoice, label, type, price, other, by_use, commitment, best)
+ASSAY_FIELDS(RankingChart, currency, measures, types, choices, term, utilisation)
 
 } // namespace assay::document

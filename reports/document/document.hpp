@@ -12,11 +12,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -71,28 +69,20 @@ struct Paragraph {
         mark{}; ///< in front of it: "[1]", "-"; a note that others refer to, an entry of a list
 };
 
-/// What makes a cell live in a workbook: when a reader changes a number there, all that follow from it change. Names are
-/// of small letters, digits and underscores; formulas as calculations have them (+ - * / ^, sqrt exp log ceil min max).
-/// A name in a formula is that of a cell with a number in the same row, else in the same table, else "table.name" in any
-/// table of the document (Table::name); `name.low` and `name.high` are the ends of its interval. Where a formula names
-/// what is not there, or is there twice, the cell holds its number alone.
+/// A live cell of a workbook follows the numbers that a reader changes there. Names have small letters, digits and
+/// underscores; formulas are those of spreadsheets, with functions in capitals. A name in a formula is that of a cell with
+/// a number in the same row, else of the only such cell in the document; if there is none, the cell holds its number alone.
 ///
 ///     rows.push_back({.cells = {{.number = 3, .unit = "USD", .live = live("price", "")},
 ///                               {.number = 6, .unit = "USD", .live = live("cost", "price * 2")}}});
 struct Live {
     std::string name{};    ///< what formulas call this cell; may be empty
     std::string formula{}; ///< empty: an input
-    std::string low{};     ///< formulas of the interval's ends
-    std::string high{};
 };
 inline std::shared_ptr<const Live> live(std::string name, std::string formula) {
     return std::make_shared<const Live>(
         Live{.name = std::move(name), .formula = std::move(formula)});
 }
-
-/// The formula with each word replaced: names, and where a parenthesis follows, functions.
-using SayWord = std::function<std::string(std::string_view word, bool is_function)>;
-std::string with_words(std::string_view formula, const SayWord& say);
 
 /// One cell. Without a text nothing is known: an empty cell in every format.
 struct Cell {
@@ -153,7 +143,6 @@ struct Table {
     /// Where not empty, the table is out of the way behind this line on a page, and absent from a terminal.
     std::string folded{};
     bool only_workbook = false; ///< raw values that people see as a chart
-    std::string name{};         ///< what formulas call it (Live)
 };
 
 using Block = std::variant<Paragraph, Facts, Findings, Table, Chart>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a lint of files found, as a document and as data: one kind of table for limits, offers and the catalogue.
+// What a lint of files found, as a document and as data: one kind of table for limits and offers.
 
 #pragma once
 

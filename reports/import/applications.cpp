@@ -2,9 +2,9 @@
 //
 // Functions for Google Benchmark and llama-bench: names taken apart, repetitions and aggregates, rates that follow.
 
+#include "extract/units.hpp"
 #include "import/figures.hpp"
 #include "import/functions.hpp"
-#include "import/lines.hpp"
 #include "json/words.hpp"
 
 #include <fmt/format.h>
@@ -109,42 +109,17 @@ const std::set<std::string>& read_context(Making& m) {
 } // namespace
 
 Result<bool> make_gbench(Making& m) {
-    static const std::set<std::string, std::less<>> own{"iterations",
-                                                        "real_time",
-                                                        "cpu_time",
-                                                        "threads",
-                                                        "repetitions",
-                                                        "repetition_index",
-                                                        "family_index",
-                                                        "per_family_instance_index",
-                                                        "num_cpus",
-                                                        "name",
-                                                        "run_name",
-                                                        "run_type",
-                                                        "time_unit",
-                                                        "aggregate_name",
-                                                        "aggregate_unit",
-                                                        "label",
-                                                        "bytes_per_second",
-                                                        "items_per_second",
-                                                        "big_o",
-                                                        "cpu_coefficient",
-                                                        "real_coefficient",
-                                                        "rms",
-                                                        "started",
-                                                        "version",
-                                                        "host",
-                                                        "build_type",
-                                                        "scaling",
-                                                        "error_occurred",
-                                                        "error_message",
-                                                        "skipped",
-                                                        "skip_message"};
+    static const auto own = words_of( // what is read, or says nothing of the work
+        "iterations real_time cpu_time threads repetitions repetition_index family_index "
+        "per_family_instance_index num_cpus name run_name run_type time_unit aggregate_name "
+        "aggregate_unit label bytes_per_second items_per_second big_o cpu_coefficient "
+        "real_coefficient rms started version host build_type scaling error_occurred "
+        "error_message skipped skip_message");
     const auto& repeated = read_context(m);
     const auto& f = m.record.fields;
     const auto name = run_name(f);
     const auto aggregate = aggregate_of(f);
-    if (name.empty()) return m.skip("it has no name"), false;
+    if (name.empty()) return m.skip("it has no name");
     if (!aggregate.empty() && (aggregate != "mean" || repeated.contains(name))) {
         m.draft.note("aggregates are left out: they follow from the repetitions");
         return false;
@@ -161,8 +136,8 @@ Result<bool> make_gbench(Making& m) {
     }
     const auto unit = unit_of(m.text("time_unit").empty() ? "ns" : m.text("time_unit"));
     const auto time = number_of(m.text("real_time"));
-    if (!unit || unit->base != "s") return m.skip("time_unit is none of ns, us, ms, s"), false;
-    if (!time || !(*time > 0)) return m.skip("real_time is no positive number"), false;
+    if (!unit || unit->base != "s") return m.skip("time_unit is none of ns, us, ms, s");
+    if (!time || !(*time > 0)) return m.skip("real_time is no positive number");
     m.reading.seconds = *time * unit->factor;
     if (!aggregate.empty())
         m.draft.note("where only aggregates were written, the mean stands for the repetitions");
@@ -173,7 +148,7 @@ Result<bool> make_gbench(Making& m) {
     if (m.text("scaling") == "true")
         m.draft.note("the clock of the CPU was not fixed while measuring");
     for (const auto& [key, value] : f)
-        if (!own.contains(key) && number_of(value))
+        if (number_of(value) && std::ranges::find(own, key) == own.end())
             m.draft.note(fmt::format("counter {}: there is no metric for it, left out",
                                      json::show_text(key)));
     return true;
@@ -190,8 +165,8 @@ Result<bool> make_llama(Making& m) {
     const auto tokens = static_cast<double>(count("n_prompt") + count("n_gen"));
     const auto rate_text = m.text("avg_ts");
     const auto rate = printed_of(rate_text.substr(0, rate_text.find(' '))); // "2368.80 ± 93.24"
-    if (!rate || !(rate->value > 0)) return m.skip("it has no positive tokens per second"), false;
-    if (tokens == 0) return m.skip("it has neither tokens of a prompt nor generated ones"), false;
+    if (!rate || !(rate->value > 0)) return m.skip("it has no positive tokens per second");
+    if (tokens == 0) return m.skip("it has neither tokens of a prompt nor generated ones");
     reading.name = count("n_gen") == 0      ? "prompt"
                    : count("n_prompt") == 0 ? "generation"
                                             : "prompt_and_generation";
@@ -214,7 +189,7 @@ Result<bool> make_llama(Making& m) {
     const auto spread = std::abs(number_of(m.text("stddev_ts")).value_or(0));
     if (!(*mean > 0) ||
         !(std::abs(tokens / (*mean * nano) - rate->value) <= tolerance * rate->value + spread))
-        return m.skip("its tokens per second do not follow from its tokens and its time"), false;
+        return m.skip("its tokens per second do not follow from its tokens and its time");
     reading.work = {{"tokens", tokens}};
     std::vector<double> samples;
     for (const auto word : words_of(m.text("samples_ns")))

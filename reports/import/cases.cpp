@@ -3,9 +3,9 @@
 // Records made into cases by the rules of a description. Whatever the tool: one bad number costs its record, what the tool
 // calls wrong has no figure, and less than what was asked for is no result.
 
+#include "extract/units.hpp"
 #include "import/figures.hpp"
 #include "import/functions.hpp"
-#include "import/lines.hpp"
 #include "import/output.hpp"
 #include "json/words.hpp"
 #include "record/metrics.hpp"
@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 namespace assay::imports {
 namespace {
@@ -49,6 +50,8 @@ public:
         : output_{output}, d_{description}, source_{source}, draft_{draft} {}
 
     Result<void> make() {
+        if (output_.records.empty() && !output_.wrong.empty())
+            draft_.skip("output", output_.wrong, "it has no figure, and says " + output_.wrong);
         facts(output_.facts);
         for (const auto& [name, list] : output_.lists)
             for (auto fields : list) {
@@ -76,7 +79,7 @@ public:
             if (!any && !(record.trouble.empty() && record.wrong.empty()))
                 draft_.skip(record.where, record.text,
                             record.wrong.empty() ? record.trouble : record.wrong);
-            else if (!any && !record.is_block)
+            else if (!any && (!record.is_block || output_.records.size() == 1))
                 draft_.skip(record.where, record.text,
                             "it holds none of the figures that are read");
         }
@@ -125,10 +128,10 @@ private:
     void parameters(const std::vector<ParameterRule>& rules, const Fields& fields,
                     record::NamedList& list) {
         for (const auto& rule : rules) {
-            const auto from = rule.from.empty()                          ? "{" + rule.name + "}"
-                              : rule.from.find('{') == std::string::npos ? "{" + rule.from + "}"
-                                                                         : rule.from;
-            const auto text = filled(from, fields);
+            const auto& from = rule.from.empty() ? rule.name : rule.from;
+            const auto text = from.find('{') == std::string::npos
+                                  ? std::string{text_of(fields, from)}
+                                  : filled(from, fields);
             if (is_absent(text)) {
                 if (rule.needed && record::find(draft_.options().parameters, rule.name) == nullptr)
                     draft_.note(fmt::format("the output does not say its {}: --parameter {}=... "
@@ -147,7 +150,8 @@ private:
         const auto bad = [&] {
             const auto title = text_of(fields, rule.from + ".title");
             return fail(fmt::format("{}: {} is no positive number",
-                                    title.empty() ? rule.from : title, json::show_text(text)));
+                                    title.empty() ? filled(rule.from, fields) : std::string{title},
+                                    json::show_text(text)));
         };
         auto value = number_of(text);
         if (value && !rule.minus.empty()) {
@@ -184,7 +188,12 @@ private:
                         .library = filled(d_.library, fields),
                         .where = record.where};
         if (!rule.name.empty() && reading.name.empty()) {
-            draft_.skip(record.where, record.text, "it has no name");
+            const auto says = std::ranges::find_if(rule.status, [&](const StatusRule& s) {
+                return !s.because.empty() && s.is.matches(text_of(fields, s.from));
+            });
+            draft_.skip(record.where, record.text,
+                        says == rule.status.end() ? "it has no name"
+                                                  : filled(says->because, fields));
             return {};
         }
         for (const auto* list : {&rule.parameters, &d_.parameters})
@@ -205,6 +214,7 @@ private:
             return s.is.matches(text_of(fields, s.from));
         });
         if (status != rule.status.end() && status->then == "none") return {};
+        ASSAY_TRY(refuse_twice(rule, record, reading));
         if (ends_badly(rule, record, reading)) {
             draft_.add(std::move(reading));
             return {};
@@ -229,6 +239,19 @@ private:
         return {};
     }
 
+    /// Copies that write at the same time leave tables with each row twice, and no one knows which value is whose.
+    Result<void> refuse_twice(const CaseRule& rule, const Record& record, const Reading& reading) {
+        if (!record.is_row || (!rule.function.empty() && rule.function != "kernel")) return {};
+        record::Case c;
+        c.benchmark = reading.name;
+        c.parameters = reading.parameters;
+        if (seen_.insert(record::identity(c)).second) return {};
+        return fail(fmt::format(
+            "{}: {}: {} is there twice in one output, as of copies that wrote at the same time: "
+            "keep them apart by mpirun --tag-output or srun --label",
+            source_, record.where, json::show_text(record.text)));
+    }
+
     static bool has_failed(const Reading& reading) {
         return reading.verification && !reading.verification->passed;
     }
@@ -237,6 +260,7 @@ private:
     bool ends_badly(const CaseRule& rule, const Record& record, Reading& reading) const {
         const auto& fields = record.fields;
         const auto because = [&](std::string_view status, std::string reason) {
+            reason.resize(reason.find_last_not_of(" :") + 1);
             reading.status = *value_named<record::Status>(status);
             reading.reason = std::move(reason);
             if (reading.status != record::Status::incorrect) return;
@@ -378,6 +402,7 @@ private:
     std::string_view source_;
     Draft& draft_;
     std::map<std::string, const Record*, std::less<>> joined_;
+    std::set<std::string> seen_; ///< cases of rows
 };
 
 } // namespace

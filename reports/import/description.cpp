@@ -4,16 +4,16 @@
 
 #include "base/file.hpp"
 #include "base/names.hpp"
-#include "import/figures.hpp"
+#include "extract/units.hpp"
 #include "json/codec.hpp"
 #include "json/fields.hpp"
 #include "record/metrics.hpp"
+#include "record/model.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -76,18 +76,6 @@ std::string_view value_in(const Map& map, std::string_view key) {
     return {};
 }
 
-std::string Pattern::set(std::string text) {
-    RE2::Options options;
-    options.set_log_errors(false);
-    options.set_max_mem(std::int64_t{8} << 20U);        // bytes
-    options.set_encoding(RE2::Options::EncodingLatin1); // outputs are bytes
-    const auto compiled = std::make_shared<const RE2>(text, options);
-    if (!compiled->ok()) return compiled->error();
-    text_ = std::move(text);
-    compiled_ = compiled;
-    return {};
-}
-
 void decode_value(const json::Object& object, std::string_view key, Pattern& out) {
     std::string text;
     object.read(key, text);
@@ -102,39 +90,6 @@ void decode_value(const json::Object& object, std::string_view key, std::vector<
         if (const auto wrong = out.emplace_back().set(std::move(text)); !wrong.empty())
             object.problem(key, fmt::format("holds no regular expression: {}", wrong));
     }
-}
-
-bool Pattern::matches(std::string_view text) const {
-    return compiled_ && RE2::FullMatch(re2::StringPiece{text.data(), text.size()}, *compiled_);
-}
-
-bool Pattern::match(std::string_view text, Map& groups) const {
-    if (!compiled_) return false;
-    constexpr int most = 24;
-    std::array<re2::StringPiece, most> parts;
-    const int count = std::min(compiled_->NumberOfCapturingGroups() + 1, most);
-    const re2::StringPiece piece{text.data(), text.size()};
-    if (!compiled_->Match(piece, 0, text.size(), RE2::ANCHOR_BOTH, parts.data(), count))
-        return false;
-    for (const auto& [name, index] : compiled_->NamedCapturingGroups()) {
-        if (index >= count) continue;
-        const auto& part = parts.at(static_cast<std::size_t>(index));
-        if (part.data() != nullptr)
-            groups.emplace_back(name, std::string{part.data(), part.size()});
-    }
-    return true;
-}
-
-void Pattern::find_all(std::string_view text, Map& groups) const {
-    constexpr std::size_t most = 1000;
-    re2::StringPiece rest{text.data(), text.size()};
-    re2::StringPiece part;
-    if (!compiled_ || compiled_->NumberOfCapturingGroups() != 1) return;
-    const auto name = compiled_->CapturingGroupNames().empty()
-                          ? std::string{"value"}
-                          : compiled_->CapturingGroupNames().begin()->second;
-    for (std::size_t i = 0; i < most && RE2::FindAndConsume(&rest, *compiled_, &part); ++i)
-        groups.emplace_back(fmt::format("{}.{}", name, i), std::string{part.data(), part.size()});
 }
 
 namespace {
@@ -163,7 +118,7 @@ std::string problem_of(const Description& d) {
                 const auto* known = record::find_metric(metric.metric);
                 if (list == &rule.metrics && known == nullptr)
                     return fmt::format("metrics: there is no metric {}", metric.metric);
-                const auto unit = unit_of(metric.unit);
+                const auto unit = extract::unit_of(metric.unit);
                 if (metric.unit != "title" && !unit)
                     return fmt::format("metrics: {}: the unit {} is not known", metric.metric,
                                        metric.unit);
@@ -183,24 +138,28 @@ std::string problem_of(const Description& d) {
 constexpr std::size_t longest_file = std::size_t{1} << 20U; // bytes of a description
 constexpr std::size_t most_files = 1000;                    // of a folder
 
-Result<void> add_folder(const std::filesystem::path& folder, std::vector<Description>& all) {
+void add_folder(const std::filesystem::path& folder, Library& library) {
     std::vector<std::filesystem::path> files;
     std::error_code error;
     for (std::filesystem::directory_iterator item{folder, error}, end; !error && item != end;
          item.increment(error))
         if (item->path().extension() == ".json") files.push_back(item->path());
-    if (error)
-        return fail(fmt::format("{}: {}: {}", path_variable, folder.string(), error.message()));
+    const auto broken = [&](const std::string& why) {
+        library.broken.push_back(fmt::format("{}: {}", path_variable, why));
+    };
+    if (error) return broken(fmt::format("{}: {}", folder.string(), error.message()));
     if (files.size() > most_files)
-        return fail(fmt::format("{}: {} has more than {} files", path_variable, folder.string(),
-                                most_files));
+        return broken(fmt::format("{} has more than {} files", folder.string(), most_files));
     std::ranges::sort(files);
     for (const auto& file : files) {
-        ASSAY_TRY(const auto text, read_whole(file, longest_file));
-        ASSAY_TRY(auto description, parse_description(text, file.string()));
-        all.push_back(std::move(description));
+        const auto text = read_whole(file, longest_file);
+        auto description = text ? parse_description(*text, file.string())
+                                : Result<Description>{tl::unexpected{text.error()}};
+        if (description)
+            library.all.push_back(*std::move(description));
+        else
+            broken(description.error().message);
     }
-    return {};
 }
 
 } // namespace
@@ -213,24 +172,26 @@ Result<Description> parse_description(std::string_view text, std::string_view so
     return description;
 }
 
-Result<std::vector<Description>> read_descriptions(const std::string& folders) {
-    std::vector<Description> all;
+Library read_descriptions(const std::string& folders) {
+    Library library;
+    auto& all = library.all;
     for (std::size_t at = 0; at < folders.size();) {
         const auto end = std::min(folders.find(':', at), folders.size());
-        if (end != at) ASSAY_TRY(add_folder(folders.substr(at, end - at), all));
+        if (end != at) add_folder(folders.substr(at, end - at), library);
         at = end + 1;
     }
     for (std::size_t i = 0; i < shipped_count; ++i) {
-        ASSAY_TRY(auto description, parse_description(shipped[i].text, shipped[i].name)); // NOLINT
+        auto description = parse_description(shipped[i].text, shipped[i].name); // NOLINT
+        if (!description) library.broken.push_back(description.error().message);
         // A file of the user replaces the one of the same tool.
-        if (std::ranges::find(all, description.tool, &Description::tool) == all.end())
-            all.push_back(std::move(description));
+        else if (std::ranges::find(all, description->tool, &Description::tool) == all.end())
+            all.push_back(*std::move(description));
     }
     std::ranges::stable_sort(all, std::greater{}, &Description::rank);
-    return all;
+    return library;
 }
 
-const Result<std::vector<Description>>& descriptions() {
+const Library& library() {
     static const auto all = [] {
         const char* const folders = std::getenv(path_variable); // NOLINT(concurrency-mt-unsafe)
         return read_descriptions(folders == nullptr ? "" : folders);
@@ -239,9 +200,8 @@ const Result<std::vector<Description>>& descriptions() {
 }
 
 const Description* description_of(std::string_view tool) {
-    if (!descriptions()) return nullptr;
-    const auto found = std::ranges::find(*descriptions(), tool, &Description::tool);
-    return found == descriptions()->end() ? nullptr : &*found;
+    const auto found = std::ranges::find(library().all, tool, &Description::tool);
+    return found == library().all.end() ? nullptr : &*found;
 }
 
 } // namespace assay::imports

@@ -7,12 +7,10 @@
 
 #include "base/fields.hpp"
 #include "base/result.hpp"
+#include "extract/pattern.hpp"
 #include "json/fields.hpp"
 
-#include <re2/re2.h>
-
 #include <array>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,29 +20,14 @@
 namespace assay::imports {
 
 /// An object of texts, in the order in which it is written.
-struct Map : std::vector<std::pair<std::string, std::string>> {
+struct Map : extract::Groups {
     using vector::vector;
 };
 void decode_value(const json::Object& object, std::string_view key, Map& out);
 void decode_value(const json::Object& object, std::string_view key, std::vector<Map>& out);
 std::string_view value_in(const Map& map, std::string_view key);
 
-/// A regular expression that has to match a whole text. RE2 takes linear time, whatever the text holds.
-class Pattern {
-public:
-    bool empty() const { return text_.empty(); }
-    bool matches(std::string_view text) const;
-    /// Named groups that took part; false where it does not match.
-    bool match(std::string_view text, Map& groups) const;
-    /// Every place of the text that matches: name.0, name.1, ...
-    void find_all(std::string_view text, Map& groups) const;
-    /// What is wrong with it; empty: nothing.
-    std::string set(std::string text);
-
-private:
-    std::string text_;
-    std::shared_ptr<const RE2> compiled_;
-};
+struct Pattern : extract::Pattern {};
 void decode_value(const json::Object& object, std::string_view key, Pattern& out);
 void decode_value(const json::Object& object, std::string_view key, std::vector<Pattern>& out);
 
@@ -213,10 +196,14 @@ Result<Description> parse_description(std::string_view text, std::string_view so
 /// Where the user's own descriptions are: folders, with colons between.
 inline constexpr const char* path_variable = "ASSAY_IMPORT_PATH";
 
-/// Those that are shipped, and those of `folders`, which come first; or what is wrong with one of them.
-Result<std::vector<Description>> read_descriptions(const std::string& folders);
+/// Those of `folders`, and those that are shipped. A broken file is left out and named in `broken`: the others still read.
+struct Library {
+    std::vector<Description> all;
+    std::vector<std::string> broken; ///< messages
+};
+Library read_descriptions(const std::string& folders);
 /// By the environment; read once.
-const Result<std::vector<Description>>& descriptions();
+const Library& library();
 const Description* description_of(std::string_view tool);
 
 /// Written by CMake from configs/imports.

@@ -5,7 +5,7 @@
 #include "base/hash.hpp"
 #include "base/sha256.hpp"
 #include "base/version.hpp"
-#include "import/lines.hpp"
+#include "extract/times.hpp"
 #include "json/words.hpp"
 #include "record/metrics.hpp"
 #include "record/summary.hpp"
@@ -89,7 +89,10 @@ void Draft::skip(std::string where, std::string_view text, std::string reason, b
 void Draft::note(const std::string& text, bool many) {
     auto& notes = import_.run.imported->notes;
     constexpr std::size_t most = 5;
-    if (std::ranges::find(notes, text) != notes.end() || (many && many_ == most)) return;
+    constexpr std::size_t most_of_all = 100;
+    if (notes.size() == most_of_all || (many && many_ == most) ||
+        std::ranges::find(notes, text) != notes.end())
+        return;
     many_ += many ? 1 : 0;
     notes.push_back(text);
 }
@@ -104,7 +107,7 @@ void Draft::explain(const std::string& where, std::string_view what) {
 void Draft::add_host(std::string_view name) {
     if (name.empty()) return;
     processes_.back().hosts.emplace(name);
-    if (std::ranges::find(hosts_, name) == hosts_.end()) hosts_.emplace_back(name);
+    hosts_.emplace(name);
 }
 
 void Draft::set_tool_version(std::string_view version) {
@@ -184,6 +187,13 @@ void Draft::add_to(Gathered& gathered, const Reading& reading) {
             return skip(reading.where, record::identity(c),
                         "the same case again: the first one is kept");
         replica.values.push_back(*reading.seconds);
+        constexpr double other_work = 1.5; // times; noise of repetitions is less
+        const double ratio = *reading.seconds / replica.values.front();
+        if (ratio > other_work || ratio < 1 / other_work)
+            note(fmt::format("{} was measured several times in one output, with times that differ "
+                             "by more than a half: its value is their mean",
+                             c.benchmark),
+                 true);
         if (replica.calls != reading.calls) replica.calls.reset();
         // Ends of what was seen grow apart; of other figures the first stays.
         for (const auto& figure : reading.extra)
@@ -225,9 +235,12 @@ void Draft::refuse_other_hosts(const Gathered& gathered) {
         constexpr std::size_t shown = 60; // bytes
         return json::show_text(fmt::format("{}", fmt::join(process.hosts, ", ")), shown);
     };
-    refusal_ = fmt::format("the outputs that begin at {} and {} hold the same case, measured on "
-                           "different hosts ({} and {}): put each into a file of its own",
-                           a.where, b.where, names(a), names(b));
+    refusal_ =
+        fmt::format("{}{} hold the same case, measured on different hosts ({} and {}): put each "
+                    "into a file of its own",
+                    a.where.empty() ? "its first output and "
+                                    : "the outputs that begin at " + a.where + " and ",
+                    b.where, names(a), names(b));
 }
 
 void Draft::finish_case(Gathered& gathered) const {
@@ -253,7 +266,6 @@ void Draft::finish_machine(std::string_view digest) {
     if (!options_.label.empty()) {
         facts = options_.label;
     } else {
-        std::ranges::sort(hosts_);
         for (const auto& host : hosts_) facts += host + '\n';
     }
     if (facts.empty()) {
@@ -270,7 +282,11 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
         return fail(fmt::format("{}: holds more than {} cases, the most that are imported at once; "
                                 "split the file",
                                 source, options_.cases));
-    if (!refusal_.empty()) return fail(fmt::format("{}: {}", source, refusal_));
+    if (!refusal_.empty()) {
+        const bool is_lines = content.find("}\n{") != std::string_view::npos;
+        return fail(fmt::format("{}: {}{}", source, refusal_,
+                                is_lines ? fmt::format(": split -l 1 {} node-", source) : ""));
+    }
     const bool any = std::ranges::any_of(
         cases_, [](const auto& gathered) { return !gathered.processes.empty(); });
     if (!any) {
@@ -283,6 +299,8 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
             reason = fmt::format("{}: {}", line.where, line.reason);
         } else if (!cases_.empty()) {
             reason = "no case in it has a figure: " + cases_.front().result.reason;
+        } else if (!import_.run.imported->notes.empty()) {
+            reason += "; " + import_.run.imported->notes.front();
         }
         return fail(fmt::format("{}: read as {}, but {}", source, tool_, reason));
     }

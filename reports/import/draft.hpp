@@ -92,7 +92,7 @@ private:
     Import import_;
     std::vector<Gathered> cases_;
     std::map<std::string, std::size_t> by_identity_;
-    std::vector<std::string> hosts_;
+    std::set<std::string> hosts_;
     std::vector<Process> processes_{1}; ///< the last is the present one
     std::string refusal_;
 };

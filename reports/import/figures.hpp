@@ -20,17 +20,6 @@ struct Printed {
 /// A finite number; "4.089e+04" is known to 5.
 std::optional<Printed> printed_of(std::string_view word, double unit = 1);
 
-struct Unit {
-    std::string_view base; ///< of the table of metrics
-    double factor = 1;
-};
-/// "GB/s", "us", "1/s", "tokens/s"; nothing where it is not known.
-std::optional<Unit> unit_of(std::string_view text);
-/// Of a rate of bytes in a title: "Best Rate MB/s", "max_mibytes_per_sec", "MBytes/sec".
-std::optional<Unit> unit_in(std::string_view title);
-/// "16 MiB", "1073741824", "64k"
-std::optional<double> bytes_of(std::string_view text);
-
 /// 22703 is 2.27.3, as NCCL numbers itself.
 std::string nccl_version(std::int64_t code);
 

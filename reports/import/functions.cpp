@@ -2,8 +2,8 @@
 
 #include "import/functions.hpp"
 
+#include "extract/units.hpp"
 #include "import/figures.hpp"
-#include "import/lines.hpp"
 #include "json/words.hpp"
 
 #include <fmt/format.h>
@@ -20,43 +20,24 @@ namespace {
 // --- STREAM and BabelStream ------------------------------------------------------------------------
 // Kernels over whole arrays: a bandwidth of the shortest time beside the mean, the shortest and the longest time.
 
-/// Arrays that a kernel reads or writes once for each element.
-int arrays_of(std::string_view kernel) {
-    static constexpr std::array<std::pair<std::string_view, int>, 8> weights{{{"copy", 2},
-                                                                              {"mul", 2},
-                                                                              {"scale", 2},
-                                                                              {"add", 3},
-                                                                              {"triad", 3},
-                                                                              {"dot", 2},
-                                                                              {"nstream", 4},
-                                                                              {"sum", 2}}};
-    for (const auto& [name, arrays] : weights)
-        if (name == kernel) return arrays;
-    return 0;
-}
-
 Result<bool> make_kernel(Making& m) {
     auto& reading = m.reading;
-    const auto refuse = [&](const char* why) {
-        m.skip(why);
-        return false;
-    };
-    const int arrays = arrays_of(reading.name);
+    const auto arrays = count_in(m.text("arrays")); // read or written once for each element
     if (arrays == 0)
-        return refuse("its function is none of Copy, Mul, Scale, Add, Triad, Dot, Nstream");
+        return m.skip("its function is none of Copy, Mul, Scale, Add, Triad, Dot, Nstream");
     const auto size = m.text("precision");
     const auto width = size == "double" ? 8 : size == "float" ? 4 : count_in(size, 64);
     const auto elements = count_in(m.text("elements"));
     for (const char* field : {"elements", "times"})
         if (!m.text(field).empty() && count_in(m.text(field)) == 0)
-            return refuse("its number of elements or of repetitions is not positive");
-    const double bytes = static_cast<double>(elements * width) * arrays;
+            return m.skip("its number of elements or of repetitions is not positive");
+    const double bytes = static_cast<double>(elements * width) * static_cast<double>(arrays);
     const auto times = count_in(m.text("times"));
     const auto together = number_of(m.text("together")); // the time of all calls of --triad-only
     const auto best = number_of(m.text("rate"));
     const auto unit = unit_in(m.text("rate.title"));
-    if (!unit) return refuse("its unit is not known: expected MB/s, GiB/s, ...");
-    if (!best || !(*best > 0)) return refuse("its bandwidth is no positive number");
+    if (!unit) return m.skip("its unit is not known: expected MB/s, GiB/s, ...");
+    if (!best || !(*best > 0)) return m.skip("its bandwidth is no positive number");
     const double rate = *best * unit->factor;
     auto least = printed_of(m.text("least"));
     if (together) least.reset();
@@ -66,18 +47,18 @@ Result<bool> make_kernel(Making& m) {
                         : printed             ? printed->value
                                               : 0;
     if ((!together && (!printed || !least)) || !(mean >= 0))
-        return refuse("its times are no numbers of seconds");
+        return m.skip("its times are no numbers of seconds");
     // CSV has all digits.
     const double half_digit = !least || m.text("format") == "CSV" ? 0 : least->half_digit;
     constexpr double rounding = 0.01; // of six digits, with room
     constexpr double coarse = 0.01;   // a mean that is known no better says nothing
     const double shortest = least ? least->value : mean;
     const bool is_coarse = half_digit > coarse * mean;
-    if (!(mean > 0) && !is_coarse) return refuse("its time is no positive number of seconds");
+    if (!(mean > 0) && !is_coarse) return m.skip("its time is no positive number of seconds");
     if (bytes > 0 && shortest > 0 &&
         !(std::abs(rate - bytes / shortest) <=
           (rounding + half_digit / shortest) * bytes / shortest))
-        return refuse("its bandwidth does not follow from its elements and its time");
+        return m.skip("its bandwidth does not follow from its elements and its time");
     // The first of them is not in the mean.
     if (times > 0 && (together || times > 1 || m.text("times.title").size() > 0))
         reading.calls = static_cast<std::uint64_t>(together || times == 1 ? times : times - 1);
@@ -107,18 +88,14 @@ Result<bool> make_kernel(Making& m) {
 Result<bool> make_linpack(Making& m) {
     constexpr std::int64_t largest = 1'000'000'000; // order of a matrix; the record has 3e7
     for (const char* name : {"n", "nb", "p", "q"})
-        if (const auto text = m.text(name); !text.empty() && count_in(text, largest) == 0) {
-            m.skip(fmt::format("{} is no positive number", name));
-            return false;
-        }
+        if (const auto text = m.text(name); !text.empty() && count_in(text, largest) == 0)
+            return m.skip(fmt::format("{} is no positive number", name));
     const auto order = static_cast<double>(count_in(m.text("n"), largest));
     const auto rate = printed_of(m.text("gflops"), 1e9);
     const auto seconds = printed_of(m.text("seconds"));
     if (!rate || !(rate->value > 0) ||
-        (!m.text("seconds").empty() && (!seconds || !(seconds->value >= 0)))) {
-        m.skip("expected a time and Gflops behind N, NB, P and Q");
-        return false;
-    }
+        (!m.text("seconds").empty() && (!seconds || !(seconds->value >= 0))))
+        return m.skip("expected a time and Gflops behind N, NB, P and Q");
     // Of solving a system of this order by elimination, as all of these programs count it.
     set_rate(m.reading,
              {.metric = "flop_rate",
@@ -132,40 +109,9 @@ Result<bool> make_linpack(Making& m) {
 
 // --- matrices of nvbandwidth and of Intel's Memory Latency Checker ---------------------------------
 
-struct Scale {
-    const char* metric;
-    const char* unit;
-    double factor;
-};
-std::optional<Scale> scale_of(std::string_view description, std::string_view name) {
-    const auto says = [&](std::string_view part) {
-        return description.find(part) != std::string_view::npos;
-    };
-    if (says("(GB/s)")) return Scale{"bandwidth", "B/s", 1e9};
-    if (says("(MB/s)")) return Scale{"bandwidth", "B/s", 1e6};
-    if (says("(ns)")) return Scale{"latency", "s", 1e-9};
-    if (says("(us)")) return Scale{"latency", "s", 1e-6};
-    if (says("BW") || name.find("memcpy") != std::string_view::npos)
-        return Scale{"bandwidth", "B/s", 1e9};
-    return std::nullopt;
-}
-
-/// "memcpy CE CPU(row) -> GPU(column)": what rows and columns are.
-std::string axis_of(std::string_view description, std::string_view axis) {
-    const auto at = description.find(axis);
-    if (at == std::string_view::npos || at == 0)
-        return std::string{axis.substr(1, axis.size() - 2)};
-    const auto begin = description.rfind(' ', at) + 1; // npos + 1 is 0
-    return std::string{description.substr(begin, at - begin)};
-}
-
 Result<bool> make_matrix(Making& m) {
-    const auto refuse = [&](std::string why) {
-        m.skip(std::move(why));
-        return false;
-    };
     const auto description = m.text("description");
-    const auto scale = scale_of(description, m.text("test"));
+    const auto unit = unit_of(m.text("matrix_unit"));
     const bool has_head = !m.text("matrix").empty();
     auto lines = split(has_head ? m.text("matrix") : m.text("bandwidth_matrix"), "\n");
     if (lines.size() == 1 && trimmed(lines[0]).empty()) lines.clear();
@@ -174,18 +120,21 @@ Result<bool> make_matrix(Making& m) {
         for (const auto word : words_of(lines.front())) columns += integer_of(word) ? 1 : 0;
         lines.erase(lines.begin());
     }
-    if (lines.empty()) return refuse("its matrix is missing or empty");
-    if (!scale) return refuse("the description names no unit: expected (GB/s) or (ns)");
+    if (lines.empty()) return m.skip("its matrix is missing or empty");
+    if (!unit) return m.skip("the description names no unit: expected (GB/s) or (ns)");
     // JSON has three matrices in a row for two directions: one way, the other way, and the total.
     const bool has_ways =
         !has_head && description.find("Total") != std::string_view::npos && lines.size() % 3 == 0;
     if (has_ways)
         lines.erase(lines.begin(),
                     lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 3 * 2));
-    record::Table table{.metric = scale->metric,
-                        .unit = scale->unit,
-                        .row_title = axis_of(description, "(row)"),
-                        .column_title = axis_of(description, "(column)")};
+    const auto title = [&](const char* field, const char* otherwise) {
+        return std::string{m.text(field).empty() ? otherwise : m.text(field)};
+    };
+    record::Table table{.metric = unit->base == "s" ? "latency" : "bandwidth",
+                        .unit = std::string{unit->base},
+                        .row_title = title("rows", "row"),
+                        .column_title = title("columns", "column")};
     double printed_sum = 0;
     double sum = 0;
     double most = 0;
@@ -196,16 +145,19 @@ Result<bool> make_matrix(Making& m) {
         if (has_head && !words.empty()) words.erase(words.begin());
         if (columns == 0) columns = words.size();
         if (words.size() != columns || columns == 0)
-            return refuse("a line of its matrix has not a value for each column");
+            return m.skip("a line of its matrix has not a value for each column");
         table.rows.push_back(fmt::format("{}", table.rows.size()));
         for (const auto word : words) {
             const auto number = number_of(word);
             if (!number && word != "N/A")
-                return refuse(
+                return m.skip(
                     fmt::format("a cell of its matrix is no number: {}", json::show_text(word)));
             printed_sum += number.value_or(0);
-            table.values.push_back(number && *number > 0 ? std::optional{*number * scale->factor}
+            table.values.push_back(number && *number > 0 ? std::optional{*number * unit->factor}
                                                          : std::nullopt);
+            if (number && *number == 0)
+                m.draft.note(
+                    "cells of 0 are left out of the mean of a matrix: nothing was measured there");
             if (!table.values.back()) continue;
             sum += *table.values.back();
             most = std::max(most, *table.values.back());
@@ -219,9 +171,12 @@ Result<bool> make_matrix(Making& m) {
     if (has_head && !m.text("sum").empty() &&
         (!said || !(std::abs(*said - printed_sum) <=
                     half_digit * static_cast<double>(table.values.size() + 1))))
-        return refuse(fmt::format("its cells make {:.2f}, which is not the SUM that is printed",
+        return m.skip(fmt::format("its cells make {:.2f}, which is not the SUM that is printed",
                                   printed_sum));
-    if (count == 0) return refuse("its matrix holds no positive number");
+    if (count == 0) return m.skip("its matrix holds no positive number");
+    if (table.row_title == "GPU" && table.column_title == "GPU" && table.rows.size() != columns)
+        return m.skip(
+            fmt::format("its matrix has {} of {} rows: it may be cut", table.rows.size(), columns));
     for (std::size_t i = 0; i < columns; ++i) table.columns.push_back(fmt::format("{}", i));
     m.reading.headline = table.metric;
     m.reading.extra = {{table.metric, sum / static_cast<double>(count)}};
@@ -288,18 +243,15 @@ Result<bool> make_ior(Making& m) {
     if (is_summary) {
         if (moved_by(m.record.fields) > 0 && done > 0) return false; // each is a value
     } else if (summary == nullptr && m.text("block_bytes").empty()) {
-        m.skip("no line of \"Summary of all tests\" belongs to it: it may be cut");
-        return false;
+        return m.skip("no line of \"Summary of all tests\" belongs to it: it may be cut");
     } else if (summary != nullptr && moved_by(summary->fields) == 0) {
         return false; // the mean of the summary stands for them
     }
     const auto rate = printed_of(m.text("rate"), 0x1p20);
     const auto seconds = printed_of(m.text("seconds"));
-    if (!rate || !(rate->value > 0) || (!is_summary && (!seconds || !(seconds->value >= 0)))) {
-        m.skip(fmt::format("its bandwidth or its time is no positive number: {}",
-                           json::show_text(m.text("rate"))));
-        return false;
-    }
+    if (!rate || !(rate->value > 0) || (!is_summary && (!seconds || !(seconds->value >= 0))))
+        return m.skip(fmt::format("its bandwidth or its time is no positive number: {}",
+                                  json::show_text(m.text("rate"))));
     const auto& fields = is_summary || summary == nullptr ? m.record.fields : summary->fields;
     if (!is_summary) {
         if (done < asked)

@@ -21,8 +21,10 @@ struct Making {
     std::string_view source; ///< the file's name
 
     std::string_view text(std::string_view field) const { return text_of(record.fields, field); }
-    void skip(std::string reason) const {
+    /// False: there is no case.
+    bool skip(std::string reason) const {
         draft.skip(record.where, record.text, std::move(reason));
+        return false;
     }
 };
 /// True: the reading is complete, and becomes a case. Otherwise the function has said why not, or has added cases itself.

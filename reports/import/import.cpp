@@ -2,9 +2,10 @@
 
 #include "import/import.hpp"
 
+#include "extract/lines.hpp"
+#include "extract/objects.hpp"
 #include "import/description.hpp"
 #include "import/draft.hpp"
-#include "import/lines.hpp"
 #include "import/output.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ Format format_of(std::string_view text, const std::string& from) {
     const bool has_json = json_begin(text) != std::string_view::npos;
     Format other;
     for (const bool json : {true, false})
-        for (const auto& description : *descriptions())
+        for (const auto& description : library().all)
             for (const auto& dialect : description.dialects) {
                 if (is_json(dialect) != json || (json && !has_json)) continue;
                 if (!from.empty() && description.tool != from) continue;
@@ -44,9 +45,24 @@ Format format_of(std::string_view text, const std::string& from) {
     return other;
 }
 
+/// With blanks that a web page has made unbreakable; of JSON also without launchers' labels, times and colours in front of its
+/// lines. Empty: it is that already.
+std::string plain_text(std::string_view text) {
+    constexpr std::string_view unbreakable = "\xc2\xa0";
+    std::string plain;
+    if (text.find(unbreakable) != std::string_view::npos)
+        plain = fmt::format("{}", fmt::join(split(text, unbreakable), " "));
+    if (json_begin(text) != std::string_view::npos || text.find('{') == std::string_view::npos)
+        return plain;
+    std::string lines_of_json;
+    for (extract::InputLines lines{text}; lines.next();)
+        lines_of_json.append(lines.content()).append("\n");
+    return json_begin(lines_of_json) == std::string_view::npos ? plain : lines_of_json;
+}
+
 /// What to do with a tool's output that nothing reads: assay may run the tool itself.
 std::string refusal(std::string_view text) {
-    for (const auto& description : *descriptions())
+    for (const auto& description : library().all)
         if (!description.external.empty() && text.find(description.title) != std::string_view::npos)
             return fmt::format("; assay can run {} itself: assay run {}", description.title,
                                description.external);
@@ -57,8 +73,7 @@ std::string refusal(std::string_view text) {
 
 std::vector<std::string> tools() {
     std::vector<std::string> names;
-    if (!descriptions()) return names;
-    for (const auto& description : *descriptions())
+    for (const auto& description : library().all)
         if (std::ranges::any_of(description.dialects,
                                 [](const Dialect& d) { return d.refuse.empty(); }))
             names.push_back(description.tool);
@@ -69,7 +84,6 @@ std::vector<std::string> tools() {
 Result<Import> import_text(std::string_view text, std::string_view source,
                            const ImportOptions& options) {
     constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
-    if (!descriptions()) return tl::unexpected{descriptions().error()};
     const auto content = text;
     if (text.starts_with(utf8_mark)) text.remove_prefix(utf8_mark.size());
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
@@ -82,6 +96,8 @@ Result<Import> import_text(std::string_view text, std::string_view source,
                         source, 1 + std::ranges::count(text.substr(0, zero), '\n')));
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return fail(fmt::format("{}: is empty", source));
+    const std::string plain = plain_text(text);
+    if (!plain.empty()) text = plain;
     const auto [description, dialect] = format_of(text, options.from);
     if (dialect == nullptr)
         return fail(fmt::format("{}: its format is not known; expected the output of one of {}: "

@@ -5,8 +5,8 @@
 
 #include "import/nccl.hpp"
 
+#include "import/figures.hpp"
 #include "import/functions.hpp"
-#include "import/lines.hpp"
 #include "json/words.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +17,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace assay::imports::nccl {
@@ -25,31 +26,19 @@ namespace {
 constexpr double giga = 1e9;   // nccl-tests divides by 1.0E9
 constexpr double micro = 1e-6; // times are in us
 
-/// Without underscores and capitals, as people write them, and as nccl-tests calls its programs.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> collectives{
-    {{"allreduce", "all_reduce"},
-     {"allgather", "all_gather"},
-     {"reducescatter", "reduce_scatter"},
-     {"alltoall", "alltoall"},
-     {"alltoallv", "alltoallv"},
-     {"broadcast", "broadcast"},
-     {"reduce", "reduce"},
-     {"gather", "gather"},
-     {"scatter", "scatter"},
-     {"sendrecv", "sendrecv"},
-     {"hypercube", "hypercube"}}};
+constexpr std::array<std::string_view, 11> names{
+    "all_reduce", "all_gather", "reduce_scatter", "alltoall", "alltoallv", "broadcast",
+    "reduce",     "gather",     "scatter",        "sendrecv", "hypercube"};
 
-std::vector<std::string_view> names() {
-    std::vector<std::string_view> all;
-    for (const auto& [spelling, name] : collectives) all.push_back(name);
-    return all;
-}
-
-std::string exactly(std::string_view text) {
+/// Without underscores and capitals, which people and programs write in many ways.
+std::string bare(std::string_view text) {
     auto word = word_of(text);
     std::erase(word, '_');
-    const auto found = std::ranges::find(collectives, word, [](const auto& c) { return c.first; });
-    return found == collectives.end() ? "" : std::string{found->second};
+    return word;
+}
+std::string exactly(std::string_view text) {
+    const auto* const found = std::ranges::find(names, bare(text), bare);
+    return found == names.end() ? "" : std::string{*found};
 }
 
 /// Printed with two decimals, of times with three digits or more: half of the last digit of each.
@@ -108,7 +97,7 @@ std::string key_of(const Record& r) {
 Result<void> choose_collective(Table& table, const Making& m) {
     const auto& given_name = m.draft.options().name;
     const auto where = m.output.where.empty() ? m.record.where : m.output.where;
-    const auto known = fmt::format("known are {}", fmt::join(names(), ", "));
+    const auto known = fmt::format("known are {}", fmt::join(names, ", "));
     const auto said = m.text("collective").empty() ? m.text("program") : m.text("collective");
     const auto given = exactly(given_name);
     if (!given_name.empty() && given.empty())
@@ -134,25 +123,22 @@ Result<void> choose_collective(Table& table, const Making& m) {
                             m.source, where, known));
 }
 
-std::int64_t integer_in(std::string_view text, std::int64_t otherwise) {
-    constexpr std::int64_t most = 10'000'000;
-    const auto value = integer_of(text);
-    return value && *value >= 0 && *value <= most ? *value : otherwise;
-}
-
 /// The list of devices is cut where lines of a process are too long, so the largest rank counts, and whole processes.
 std::optional<std::int64_t> ranks_of(const Making& m) {
-    if (const auto said = integer_in(m.text("nranks"), 0); said > 0)
-        return said * integer_in(m.text("gpus_each"), 1);
+    constexpr std::int64_t most = 10'000'000;
+    const auto count = [&](std::string_view text) {
+        return std::max<std::int64_t>(count_in(text, most), 1);
+    };
+    if (const auto said = count_in(m.text("nranks"), most); said > 0)
+        return said * count(m.text("gpus_each"));
     const auto devices = m.output.lists.find("rank");
     if (devices == m.output.lists.end() || devices->second.empty()) return std::nullopt;
-    const auto each = std::max<std::int64_t>(
-        integer_in(m.text("nthreads"), 1) * integer_in(m.text("ngpus"), 1), 1);
+    const auto each = count(m.text("nthreads")) * count(m.text("ngpus"));
     std::int64_t last = 0;
     std::map<std::string_view, std::int64_t>
         groups; // communicators of NCCL_TESTS_SPLIT, and their ranks
     for (const auto& device : devices->second) {
-        last = std::max(last, integer_in(text_of(device, "rank"), 0));
+        last = std::max(last, count_in(text_of(device, "rank"), most));
         ++groups[text_of(device, "group")];
     }
     const auto listed = static_cast<std::int64_t>(devices->second.size());
@@ -212,12 +198,12 @@ Result<Table*> table_of(Making& m) {
 }
 
 /// GB/s of 1e9 bytes, as printed.
-struct Printed {
+struct Bandwidths {
     double algorithm;
     double bus;
 };
 
-void compare_factor(Table& table, const Making& m, const Printed& printed) {
+void compare_factor(Table& table, const Making& m, const Bandwidths& printed) {
     const auto expected = bus_factor(table.collective, *table.ranks);
     const auto factor = printed_factor(printed.algorithm, printed.bus);
     if (!expected || *expected <= 0 || !factor) return;
@@ -227,7 +213,7 @@ void compare_factor(Table& table, const Making& m, const Printed& printed) {
     }
     if (!table.misfit.empty()) return;
     std::vector<std::string_view> others;
-    for (const auto name : names())
+    for (const auto name : names)
         if (const auto other = bus_factor(name, *table.ranks); other && factor->holds(*other))
             others.push_back(name);
     table.misfit = fmt::format(
@@ -240,7 +226,7 @@ void compare_factor(Table& table, const Making& m, const Printed& printed) {
 
 /// Amounts that make the file's bandwidths out of its time, or the bandwidths themselves.
 void add_bandwidths(Table& table, const Making& m, std::int64_t size, double microseconds,
-                    const Printed& printed) {
+                    const Bandwidths& printed) {
     auto& reading = m.reading;
     const double bytes = static_cast<double>(size) * algorithm_share(table.collective, table.ranks);
     const double algorithm = bytes / (microseconds * micro) / giga;
@@ -276,7 +262,7 @@ void add_bandwidths(Table& table, const Making& m, std::int64_t size, double mic
     reading.headline = has_bus ? "bus_bandwidth" : "time";
 }
 
-void add(Table& table, const Making& m) {
+bool add(Table& table, const Making& m) {
     auto& reading = m.reading;
     const auto size = integer_of(m.text("bytes"));
     const bool is_cpu = m.text("time.title") == "cputime" || m.text("time").empty();
@@ -319,7 +305,7 @@ void add(Table& table, const Making& m) {
                      "number of wrong values: only its sum at the end was looked at");
     auto wrong = is_error ? std::nullopt : number_of(m.text("wrong"));
     const auto all = number_of(m.text("out_of_bounds"));
-    if (!wrong && all && *all > 0 && (is_error || !table.names_wrong)) wrong = all;
+    if (wrong.value_or(0) == 0 && all && *all > 0 && (is_error || !table.names_wrong)) wrong = all;
     if (wrong)
         reading.verification = record::Verification{
             .passed = *wrong == 0,
@@ -328,6 +314,7 @@ void add(Table& table, const Making& m) {
             .error = wrong,
             .detail = *wrong == 0 ? "" : fmt::format("{} counted {} wrong values", tool, *wrong)};
     m.draft.add(std::move(reading));
+    return false; // it is added
 }
 
 } // namespace
@@ -342,22 +329,17 @@ std::string collective_of(std::string_view program) {
 std::string collective_of_file(std::string_view source) {
     const auto stem = word_of(std::filesystem::path{source}.filename().string());
     const auto words = split(stem, "_");
-    constexpr std::size_t longest = 3; // words: all_to_all
     std::string found;
-    for (std::size_t i = 0; i < words.size();) {
-        std::size_t taken = 0;
-        for (std::size_t count = std::min(longest, words.size() - i); count > 0 && taken == 0;
-             --count) {
-            const auto name = exactly(fmt::format(
-                "{}", fmt::join(words.begin() + static_cast<std::ptrdiff_t>(i),
-                                words.begin() + static_cast<std::ptrdiff_t>(i + count), "_")));
+    for (std::size_t i = 0; i < words.size(); ++i)
+        for (auto count = std::min<std::size_t>(3, words.size() - i); count > 0; --count) {
+            const auto name = exactly( // of three words: all_to_all
+                fmt::format("{}", fmt::join(std::span{words}.subspan(i, count), "")));
             if (name.empty()) continue;
             if (!found.empty() && found != name) return ""; // "reduce and gather.log"
             found = name;
-            taken = count;
+            i += count - 1;
+            break;
         }
-        i += std::max<std::size_t>(taken, 1);
-    }
     return found;
 }
 
@@ -380,10 +362,10 @@ namespace assay::imports {
 
 Result<bool> make_nccl(Making& m) {
     ASSAY_TRY(auto* const table, nccl::table_of(m));
-    nccl::add(*table, m);
+    const bool is_complete = nccl::add(*table, m);
     if (--table->left == 0 && !table->misfit.empty() && table->fitting == 0)
         return fail(fmt::format("{}: {}", m.source, table->misfit));
-    return false; // it is added
+    return is_complete;
 }
 
 } // namespace assay::imports

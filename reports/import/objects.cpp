@@ -3,7 +3,10 @@
 // JSON by the rules of a dialect: one document or many, with text in front, between and behind, which is heard; numbers that are
 // none (NaN, Infinity) as the programs of our time write them.
 
-#include "import/lines.hpp"
+#include "extract/objects.hpp"
+
+#include "extract/lines.hpp"
+#include "extract/said.hpp"
 #include "import/output.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
@@ -11,8 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <utility>
 
 namespace assay::imports {
@@ -23,64 +24,6 @@ using json::Value;
 constexpr std::size_t largest = std::size_t{64} << 20U;     // bytes of a file
 constexpr std::size_t longest_list = std::size_t{1} << 20U; // bytes of a list as text
 constexpr std::size_t most_documents = 200'000;
-
-bool is_start(std::string_view text, std::size_t at) {
-    if (text[at] != '{' && text[at] != '[') return false;
-    const auto next = text.find_first_not_of(" \t\r\n", at + 1);
-    if (next == std::string_view::npos) return text[at] == '{';
-    return text[at] == '{' ? text[next] == '"' || text[next] == '}'
-                           : text[next] == '{' || text[next] == ']';
-}
-
-/// Behind the bracket that closes the one at `begin`; npos where it is never closed.
-std::size_t document_end(std::string_view text, std::size_t begin) {
-    std::size_t depth = 0;
-    bool quoted = false;
-    for (std::size_t i = begin; i < text.size(); ++i) {
-        const char c = text[i];
-        if (quoted) {
-            if (c == '\\') ++i;
-            if (c == '"') quoted = false;
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '{' || c == '[') {
-            ++depth;
-        } else if ((c == '}' || c == ']') && --depth == 0) {
-            return i + 1;
-        }
-    }
-    return std::string_view::npos;
-}
-
-/// With NaN and Infinity, which JSON does not have, as texts; bytes that are no UTF-8 are replaced where `ascii`.
-std::string repaired(std::string_view text, bool ascii) {
-    static constexpr std::array<std::string_view, 8> words{"-Infinity", "Infinity", "-NaN", "NaN",
-                                                           "-nan",      "nan",      "-inf", "inf"};
-    std::string out;
-    out.reserve(text.size());
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (quoted && c == '\\' && i + 1 < text.size()) {
-            out += c;
-            out += text[++i];
-            continue;
-        }
-        if (c == '"') quoted = !quoted;
-        if (!quoted && (c == '-' || std::isalpha(static_cast<unsigned char>(c)) != 0)) {
-            const auto rest = text.substr(i);
-            const auto* const word = std::ranges::find_if(
-                words, [&](const std::string_view w) { return rest.starts_with(w); });
-            if (word != words.end()) {
-                out += "\"nan\"";
-                i += word->size() - 1;
-                continue;
-            }
-        }
-        out += ascii && static_cast<unsigned char>(c) >= 0x80U ? '?' : c;
-    }
-    return out;
-}
 
 std::string shown(const Value& value) {
     constexpr std::size_t most = 160; // bytes
@@ -224,7 +167,7 @@ private:
     }
 
     Result<void> document(const Value& root) {
-        if (++documents_ > most_documents) return {};
+        if (root.is_null() || ++documents_ > most_documents) return {};
         if (dialect_.documents && documents_ > 1) {
             ASSAY_TRY(take_(output_));
             output_ = {};
@@ -240,6 +183,7 @@ private:
                     output_.facts[field] = text;
             }
         }
+        hear_errors(root);
         bool any = dialect_.lists.empty();
         for (const auto& list : dialect_.lists) {
             for (const auto& found : all_at(root, list.each)) {
@@ -248,11 +192,11 @@ private:
                 add(list, found);
             }
         }
-        if (!any && !root.is_null()) {
+        if (!any) {
             Fields fields;
             flatten(root, "", fields);
             const auto error = std::ranges::find_if(fields, [](const auto& field) {
-                return field.first == "error" || field.first.ends_with("/error");
+                return field.first.ends_with("error") && field.second != "0";
             });
             auto path = dialect_.lists.front().each; // "/results/*"
             for (const std::string_view end : {"/*", "/*"})
@@ -264,6 +208,17 @@ private:
                             : fmt::format("it says {}", json::show_text(error->second)));
         }
         return {};
+    }
+
+    /// Members that name an error of the whole result: "runtime_error".
+    void hear_errors(const Value& root, bool is_inner = false) {
+        if (!root.is_object()) return;
+        for (const auto& [key, member] : root.items()) {
+            if (!is_inner) hear_errors(member, true);
+            if (!key.ends_with("error") || !member.is_string() || printed(member).empty()) continue;
+            constexpr std::size_t shown = 160; // bytes
+            draft_.note("the output says " + json::show_text(printed(member), shown), true);
+        }
     }
 
     void add(const ListRule& rule, const Found& found) {
@@ -312,18 +267,6 @@ private:
 };
 
 } // namespace
-
-std::size_t json_begin(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();) {
-        const auto first = text.find_first_not_of(" \t\r\n", at);
-        if (first == std::string_view::npos) return first;
-        if (is_start(text, first)) return first;
-        const auto end = text.find('\n', first);
-        if (end == std::string_view::npos) return end;
-        at = end + 1;
-    }
-    return std::string_view::npos;
-}
 
 Result<void> read_objects(std::string_view text, std::string_view source, const Dialect& dialect,
                           Draft& draft, const Take& take) {

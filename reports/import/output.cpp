@@ -5,8 +5,10 @@
 
 #include "import/output.hpp"
 
+#include "base/utc.hpp"
+#include "extract/lines.hpp"
+#include "extract/said.hpp"
 #include "import/figures.hpp"
-#include "import/lines.hpp"
 #include "json/words.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +41,7 @@ std::string filled(std::string_view text, const Fields& fields) {
         if (filter == "word")
             out += word_of(value);
         else if (filter == "utc")
-            out += utc_of(code);
+            out += utc_of(static_cast<double>(code));
         else if (filter == "nccl" && code > 0)
             out += nccl_version(code);
         else if (filter == "cuda" && code >= 1000) // "12040" is CUDA 12.4
@@ -52,24 +54,6 @@ std::string filled(std::string_view text, const Fields& fields) {
 
 namespace {
 
-/// Values between separators, in quotes or not; "" inside of quotes is a quote.
-std::vector<std::string> values_of(std::string_view line, char separator) {
-    std::vector<std::string> values(1);
-    bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
-            values.back() += line[++i];
-        else if (line[i] == '"')
-            quoted = !quoted;
-        else if (line[i] == separator && !quoted)
-            values.emplace_back();
-        else
-            values.back() += line[i];
-    }
-    for (auto& value : values) value = trimmed(value);
-    return values;
-}
-
 class Reader {
 public:
     Reader(std::string_view source, const Dialect& dialect, Draft& draft, const Take& take)
@@ -81,16 +65,33 @@ public:
             number_ = lines.number();
             ASSAY_TRY(line(lines.content(), lines.indent()));
         }
+        if (!text.ends_with('\n') && !text.ends_with('\r')) drop_cut_row();
         return finish();
     }
 
 private:
+    /// A number that ends with the file may lack digits: "12" of "123.45".
+    void drop_cut_row() {
+        if (table_.rule == nullptr || table_.row != number_ || table_.last_cells.size() < 2) return;
+        const auto decimals = [](std::string_view cell) {
+            const auto point = cell.rfind('.');
+            return point == std::string_view::npos ? 0 : cell.size() - point;
+        };
+        const auto& before = table_.last_cells[0];
+        const auto& last = table_.last_cells[1];
+        if (decimals(last) >= decimals(before)) return;
+        draft_.skip(where(), last, "the file ends within this row");
+        std::erase_if(output_.records, [&](const Record& r) { return r.where == where(); });
+    }
+
     struct Table {
         const TableRule* rule = nullptr;
         std::vector<std::string> titles;
         std::vector<const Column*> columns;
         bool is_known = true; ///< every column is
         char separator = ',';
+        std::size_t row = 0;                 ///< line of the last one
+        std::vector<std::string> last_cells; ///< of the last two rows
     };
 
     /// In the order of the file: a shell's lines have no launcher's label.
@@ -117,7 +118,9 @@ private:
     /// A part of an output's head; the first of another output where it does not follow.
     Result<void> begin(int part, bool repeats) {
         if (part == 0) return {};
-        const bool follows = part > part_ || (repeats && part == part_);
+        // Lists of other hosts may come late, behind the titles.
+        const bool follows =
+            part > part_ || (repeats && (part == part_ || output_.records.empty()));
         if (!follows || part_ == 0) {
             // Facts in front of the first title are of the output that begins.
             if (part_ != 0 || !output_.records.empty()) ASSAY_TRY(finish());
@@ -128,11 +131,24 @@ private:
                     output_.facts[name] = value;
             draft_.begin_process(where());
         }
-        part_ = part;
+        part_ = follows ? std::max(part, part_) : part;
         return {};
     }
 
+    /// Tools that print a verdict on their data print it at the end.
+    void note_missing_verdict() {
+        const auto is_checked = [](const auto& part) {
+            return !part.right.empty() || !part.wrong.empty();
+        };
+        if (!output_.records.empty() && !is_checked(output_) &&
+            std::ranges::any_of(dialect_.lines, &LineRule::right) &&
+            std::ranges::none_of(output_.records, is_checked))
+            draft_.note("the output has no verdict on its data, as where it was cut: its values "
+                        "are not verified");
+    }
+
     Result<void> finish() {
+        note_missing_verdict();
         auto output = std::exchange(output_, {});
         part_ = 0;
         ended_ = 0;
@@ -175,15 +191,15 @@ private:
             std::ranges::replace(blanks, '\t', ' ');
             text = blanks;
         }
-        if (matrix_ != nullptr) {
-            if (matrix_->matches(text)) {
-                told("row of a matrix");
-                auto& rows = output_.records.back().fields["matrix"];
-                rows += rows.empty() ? "" : "\n";
-                rows += text;
-                return {};
-            }
-            matrix_ = nullptr;
+        // Other programs write between its rows, too.
+        const auto* const matrix = std::exchange(matrix_, nullptr);
+        if (matrix != nullptr && matrix->matches(text) && fits_matrix(text)) {
+            told("row of a matrix");
+            auto& rows = output_.records.back().fields["matrix"];
+            rows += rows.empty() ? "" : "\n";
+            rows += text;
+            matrix_ = matrix;
+            return {};
         }
         for (const auto& rule : dialect_.tables)
             if (rule.titles.matches(text)) return titles(rule, content);
@@ -203,10 +219,21 @@ private:
             ASSAY_TRY(const bool is_row, row(content, text));
             if (is_row) return {};
         }
+        is_noisy_ = matrix != nullptr;
+        matrix_ = matrix;
         Map pair;
         if (dialect_.pairs.match(text, pair)) return add_pair(pair, indent), Result<void>{};
         hear(text);
         return {};
+    }
+
+    /// Behind a line of another program a row has as many words as the one above, or one more than the titles.
+    bool fits_matrix(std::string_view text) const {
+        const auto rows = text_of(output_.records.back().fields, "matrix");
+        if (!is_noisy_ || rows.empty()) return true;
+        const auto above = words_of(rows.substr(rows.rfind('\n') + 1)).size();
+        const auto words = words_of(text).size();
+        return words == above || words == above + 1;
     }
 
     bool is_known(const LineRule& rule) {
@@ -217,18 +244,16 @@ private:
 
     /// Of lines that no rule reads: what is said of errors, wherever it stands.
     void hear(std::string_view text) {
-        auto* block = open_block();
-        constexpr std::size_t shown = 160; // bytes
-        const auto said = json::show_text(trimmed(text), shown);
-        if (says_wrong(text)) {
+        const bool is_wrong = says_wrong(text);
+        if (is_wrong || says_trouble(text)) {
+            constexpr std::size_t shown = 160; // bytes
+            const auto said = json::show_text(trimmed(text), shown);
+            auto* block = open_block();
             auto& wrong = block != nullptr ? block->wrong : output_.wrong;
-            if (wrong.empty()) wrong = said;
-            draft_.note("the output says " + said);
-            told("says that data are wrong");
-        } else if (says_trouble(text)) {
-            if (block != nullptr && block->trouble.empty()) block->trouble = said;
-            draft_.note("the output says " + said, true);
-            told("names an error");
+            if (is_wrong && wrong.empty()) wrong = said;
+            if (!is_wrong && block != nullptr && block->trouble.empty()) block->trouble = said;
+            draft_.note("the output says " + said, !is_wrong);
+            told(is_wrong ? "says that data are wrong" : "names an error");
         } else {
             told("no rule reads it");
         }
@@ -271,6 +296,7 @@ private:
         if (rule.right) right = text.substr(0, 120);
         if (!rule.matrix.empty() && block != nullptr) {
             matrix_ = &rule.matrix;
+            is_noisy_ = false;
             block->fields.erase("matrix");
             if (rule.head) block->fields["matrix"] = text;
         }
@@ -318,7 +344,8 @@ private:
             for (const auto part : split(text.substr(1, text.size() - 2), "|"))
                 cells.emplace_back(trimmed(part));
         } else if (split_by == "csv") {
-            return values_of(text, table_.separator);
+            for (const auto part : extract::cells_of(text, table_.separator))
+                cells.push_back(unquoted(part));
         } else {
             take(split_by == "words" ? words_of(text) : columns_of(text));
         }
@@ -335,6 +362,10 @@ private:
         if (line.starts_with('#')) line = trimmed(line.substr(1));
         std::string section; // "per Rank: Max" begins one
         for (auto& title : cells_of(line, rule.split)) {
+            if (title.size() > 1 && title.ends_with(':')) {
+                section = title + ' ';
+                continue;
+            }
             if (const auto colon = title.find(": "); colon != std::string::npos)
                 section = title.substr(0, colon + 2);
             else
@@ -425,7 +456,11 @@ private:
                 for (const auto& [name, value] : rule.repeated[copy]) fields[name] = value;
             told(fmt::format("row: {}", fmt::join(cells, " | ")));
             ASSAY_TRY(open(std::move(fields), text, false));
+            output_.records.back().is_row = true;
         }
+        table_.row = number_;
+        table_.last_cells.push_back(cells.back());
+        if (table_.last_cells.size() > 2) table_.last_cells.erase(table_.last_cells.begin());
         return {};
     }
 
@@ -440,8 +475,9 @@ private:
     bool has_titles_ = false;
     Table table_;
     const Pattern* matrix_ = nullptr;
-    std::map<std::string, std::size_t> keys_;                  ///< of lists, to lines
-    std::map<std::size_t, Map> commands_;                      ///< by line
+    bool is_noisy_ = false;                   ///< a line that no rule reads stood within the matrix
+    std::map<std::string, std::size_t> keys_; ///< of lists, to lines
+    std::map<std::size_t, Map> commands_;     ///< by line
     std::vector<std::pair<std::size_t, std::string>> indents_; ///< of nested pairs
 };
 

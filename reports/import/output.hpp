@@ -32,6 +32,7 @@ struct Record {
     std::string trouble;   ///< an error that it was cut short by
     bool process = false;  ///< the tool was started again
     bool is_block = false; ///< a line opened it: what follows belongs to it
+    bool is_row = false;   ///< of a table
 };
 
 /// One start of a tool.
@@ -45,20 +46,12 @@ struct Output {
     std::shared_ptr<void> memory; ///< of a function, from record to record
 };
 
-/// Does a line of any tool say that data are wrong? "0 errors" does not.
-bool says_wrong(std::string_view line);
-/// Does it name an error at all?
-bool says_trouble(std::string_view line);
-
 /// Takes each output where it ends.
 using Take = std::function<Result<void>(Output&)>;
 Result<void> read_lines(std::string_view text, std::string_view source, const Dialect& dialect,
                         Draft& draft, const Take& take);
 Result<void> read_objects(std::string_view text, std::string_view source, const Dialect& dialect,
                           Draft& draft, const Take& take);
-/// Where JSON begins in a text: other programs, and the tool's own warnings, write in front of it. npos: nowhere.
-std::size_t json_begin(std::string_view text);
-
 /// Makes cases of an output's records.
 Result<void> add_cases(Output& output, const Description& description, std::string_view source,
                        Draft& draft);

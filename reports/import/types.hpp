@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "extract/text.hpp"
 #include "record/model.hpp"
 
 #include <cstddef>
@@ -11,6 +12,8 @@
 #include <vector>
 
 namespace assay::imports {
+
+using namespace extract; // every reader here takes texts apart
 
 /// What became of a line, or of an element of JSON.
 struct Explained {

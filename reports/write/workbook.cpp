@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -73,41 +72,27 @@ struct Placed {
     const Table* table = nullptr;
 };
 
-/// Where the cells with names are, for formulas.
-class Names {
-public:
-    struct Place {
-        std::string sheet;
-        std::uint32_t row = 0;
-        std::size_t column = 0;
-        bool interval = false; ///< in the next two columns
-    };
-    /// Within a row, a table or a document; what is there twice is nowhere.
-    void add(const void* scope, const std::string& name, const Place& place) {
-        const auto [entry, is_new] = places_.try_emplace({scope, name}, place);
-        if (!is_new) entry->second.reset();
-    }
-    /// "price", "price.low", "offer_1.price"; the scopes with the nearest first.
-    std::optional<Place> find(std::initializer_list<const void*> scopes, std::string name) const {
-        std::size_t end = 0; // of the interval: 1, 2
-        if (name.ends_with(".low")) end = 1;
-        if (name.ends_with(".high")) end = 2;
-        if (end > 0) name.resize(name.rfind('.'));
-        for (const auto* scope : scopes)
-            if (const auto found = places_.find({scope, name}); found != places_.end()) {
-                auto place = found->second;
-                if (place && end > 0) {
-                    if (!place->interval) return {};
-                    place->column += end;
-                }
-                return place;
-            }
-        return {};
-    }
+/// Cells with names, for formulas, by their row or document; empty where several have the name.
+using Names = std::map<std::pair<const void*, std::string>, std::string>;
 
-private:
-    std::map<std::pair<const void*, std::string>, std::optional<Place>> places_;
-};
+/// As a workbook has it; empty where a name leads nowhere.
+std::string formula_of(const std::string& formula, const Row& row, const Document* document,
+                       const Names& names) {
+    constexpr auto of_words = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+    std::string out;
+    for (std::size_t i = 0, end = 0; i < formula.size(); i = end) {
+        end = std::min(formula.size(), std::max(i + 1, formula.find_first_not_of(of_words, i)));
+        auto word = formula.substr(i, end - i);
+        if (word.front() >= 'a' && word.front() <= 'z') {
+            auto found = names.find({&row, word});
+            if (found == names.end()) found = names.find({document, word});
+            if (found == names.end() || found->second.empty()) return {};
+            word = found->second;
+        }
+        out += word;
+    }
+    return out;
+}
 
 /// All tables of one sheet below each other.
 class SheetWriter {
@@ -137,12 +122,10 @@ public:
                 for (std::size_t i = 0; i < parts_.size(); column += width(parts_[i++])) {
                     const auto& cell = row.cells[i];
                     if (!cell.live || cell.live->name.empty() || !cell.number) continue;
-                    const Names::Place place{name_, line, column, cell.low && cell.high};
-                    const auto& name = cell.live->name;
-                    names.add(&row, name, place);
-                    names.add(table, name, place);
-                    names.add(document, table->name.empty() ? name : table->name + "." + name,
-                              place);
+                    names[{&row, cell.live->name}] = cell_name(line, column, "");
+                    const auto [entry, is_new] = names.try_emplace({document, cell.live->name},
+                                                                   cell_name(line, column, name_));
+                    if (!is_new) entry->second.clear();
                 }
             }
     }
@@ -161,25 +144,6 @@ private:
     static std::size_t width(const Parts& parts) {
         return (parts.number || !parts.text ? 1U : 0U) + (parts.interval ? 2 : 0) +
                (parts.text ? 1 : 0) + (parts.detail ? 1 : 0);
-    }
-    /// As a workbook has it; empty where a name leads nowhere.
-    std::string formula_of(const std::string& formula, const Placed& placed, const Row& row,
-                           const Names& names) const {
-        bool all = true;
-        auto text = with_words(formula, [&](std::string_view word, bool is_function) {
-            if (is_function) {
-                if (word == "log") return std::string{"LN"};
-                if (word == "ceil") return std::string{"_xlfn.CEILING.MATH"};
-                std::string upper{word};
-                for (auto& c : upper) c = static_cast<char>(c - ('a' - 'A'));
-                return upper;
-            }
-            const auto place = names.find({&row, placed.table, placed.document}, std::string{word});
-            all = all && place;
-            if (!place) return std::string{};
-            return cell_name(place->row, place->column, place->sheet == name_ ? "" : place->sheet);
-        });
-        return all ? text : "";
     }
     std::vector<std::string> titles_of() const {
         std::vector<std::string> titles;
@@ -214,10 +178,6 @@ private:
     void add(Sheet& sheet, const Placed& placed, const Row& row, const Names& names) const {
         const auto& document = *placed.document;
         const auto& section = *placed.section;
-        const auto live = [&](const Cell& cell, const std::string Live::* part) {
-            if (cell.live && !((*cell.live).*part).empty())
-                sheet.live(formula_of((*cell.live).*part, placed, row, names));
-        };
         if (several_) sheet.text(document.title);
         sheet.text(section.title);
         if (grouped_) sheet.text(row.group);
@@ -227,13 +187,12 @@ private:
             const auto& cell = row.cells[i];
             const auto& parts = parts_[i];
             if (parts.number || !parts.text) {
-                live(cell, &Live::formula);
+                if (cell.live)
+                    sheet.live(formula_of(cell.live->formula, row, placed.document, names));
                 add_number(sheet, cell.number, cell.unit);
             }
             if (parts.interval) {
-                live(cell, &Live::low);
                 add_number(sheet, cell.low, cell.unit);
-                live(cell, &Live::high);
                 add_number(sheet, cell.high, cell.unit);
             }
             if (parts.text) sheet.text(cell.number ? "" : cell.text, cell.tone);

@@ -178,7 +178,6 @@ TEST(CatalogVerb, ShowsEntriesSideBySide) {
                                     HasSubstr("What other sources say"), HasSubstr("[1]")));
     EXPECT_THAT(run({"catalog", "show", "--kind", "processors", "--lang", "zh"}).output,
                 HasSubstr("处理器"));
-    EXPECT_EQ(run({"catalog", "lint"}).code, 0);
 }
 
 TEST(CatalogVerb, LaysFilesOverIt) {
@@ -189,9 +188,6 @@ TEST(CatalogVerb, LaysFilesOverIt) {
     ASSERT_EQ(replaced.size(), 1U);
     EXPECT_EQ(replaced[0]["of"], "memory_gib");
     EXPECT_EQ(replaced[0]["value"], 2048);
-    const auto lint = run({"catalog", "lint", file});
-    EXPECT_EQ(lint.code, 0) << "a caution";
-    EXPECT_THAT(lint.output, HasSubstr("(conflict_missing)"));
 
     const auto offers =
         folder
@@ -206,15 +202,11 @@ TEST(CatalogVerb, LaysFilesOverIt) {
 TEST(CatalogVerb, RefusesWhatItDoesNotKnow) {
     const Folder folder;
     const auto none = folder.write("none.json", "{").string();
-    refuses({"catalog", "list"}, {"did you mean \"lint\"?"});
     refuses({"catalog", "show", "H100"}, {"nvidia-h100-pcie-80gb"});
-    refuses({"catalog", "show", "absent"}, {"\"absent\""});
+    refuses({"catalog", "absent"}, {"\"absent\""});
     refuses({"catalog", "show", "--kind", "gpus"}, {"accelerators"});
     refuses({"catalog", "show", "--catalog", none}, {"none.json"});
     refuses({"capacity", "H100", "--set", "parameters=7e9"}, {"nvidia-h100-sxm5-80gb"});
-    const auto lint = run({"catalog", "lint", none});
-    EXPECT_EQ(lint.code, 2);
-    EXPECT_THAT(lint.output, HasSubstr("(unreadable)"));
 }
 
 TEST(CatalogVerb, CapacityKnowsPublishedModelsAndAssumesNoHeads) {

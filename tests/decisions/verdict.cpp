@@ -2,8 +2,8 @@
 
 #include "verdict.hpp"
 
+#include "base/csv.hpp"
 #include "cli/program.hpp"
-#include "offers/csv.hpp"
 
 #include <fmt/format.h>
 
@@ -112,7 +112,7 @@ std::string first_lines(const Answer& answer) {
 
 std::vector<Row> rows_of(const std::filesystem::path& folder, const Words& more) {
     const auto outcome = cli_test::run(with_inputs({"check", "--csv", "-"}, {folder}, more));
-    offers::CsvRows rows{outcome.output};
+    CsvRows rows{outcome.output};
     if (!rows.next()) throw std::runtime_error{"no table: " + outcome.error};
     std::map<std::string, std::size_t> columns;
     for (std::size_t i = 0; i < rows.cells().size(); ++i) columns[rows.cells()[i]] = i;

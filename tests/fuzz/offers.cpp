@@ -3,24 +3,24 @@
 // Whatever a file of offers holds, JSON or a table: each offer that is read from it can be counted with, or says why it
 // cannot, and each fault names the file.
 #include "fuzz.hpp"
-#include "offers/document.hpp"
-#include "offers/read.hpp"
+#include "purchase/offer_document.hpp"
+#include "purchase/offer.hpp"
 
 #include <cmath>
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
-    const auto read = offers::parse_offers(fuzz::text(data, size), "input");
+    const auto read = purchase::parse_offers(fuzz::text(data, size), "input");
     for (const auto& fault : read.faults) fuzz::expect(fault.starts_with("input"));
-    const offers::PriceTerms terms{.now = 1.8e9, .max_age_days = 90, .currency = "USD"};
+    const purchase::PriceTerms terms{.now = 1.8e9, .max_age_days = 90, .currency = "USD"};
     for (const auto& offer : read.offers.offers) {
         fuzz::expect(!offer.provider.empty() && !offer.id.empty());
-        const auto price = offers::price_of(offer, read.offers.rates, terms);
+        const auto price = purchase::price_of(offer, read.offers.rates, terms);
         if (!price.hour) continue;
-        fuzz::expect(price.state == offers::PriceState::known && std::isfinite(*price.hour) &&
+        fuzz::expect(price.state == purchase::PriceState::known && std::isfinite(*price.hour) &&
                      *price.hour > 0);
     }
-    offers::lint(read, terms);
-    offers::make_document(read.offers, terms);
+    purchase::lint(read, terms);
+    purchase::make_document(read.offers, terms);
     return 0;
 }

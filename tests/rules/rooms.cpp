@@ -28,6 +28,7 @@ const std::map<std::string, Names> allowed{
     {"harness/base", {}},
     {"harness/stats", {}},
     {"harness/json", {"base"}},
+    {"harness/extract", {"base"}},
     {"harness/record", {"base", "stats", "json"}},
     {"harness/decide", {"base", "stats", "json", "record"}},
     {"harness/machine", {"base", "json", "record"}},
@@ -52,10 +53,8 @@ const std::map<std::string, Names> allowed{
     {"reports/compare", {"base", "stats", "json", "record", "document", "store", "report"}},
     {"reports/judge",
      {"base", "stats", "json", "record", "decide", "reference", "document", "store", "report"}},
-    {"reports/offers", {"base", "json", "record", "reference", "document", "store"}},
-    {"reports/procure",
-     {"base", "stats", "json", "record", "reference", "document", "store", "offers"}},
-    {"reports/import", {"base", "stats", "json", "record"}},
+    {"reports/purchase", {"base", "stats", "json", "record", "reference", "document", "store"}},
+    {"reports/import", {"base", "stats", "json", "extract", "record"}},
     {"reports/write", {"base", "json", "document"}},
     {"reports/history",
      {"base", "stats", "json", "record", "document", "store", "report", "write"}},
@@ -68,7 +67,7 @@ const std::map<std::string, Names> allowed{
       "write"}},
     {"reports/cli",
      {"base", "json", "record", "decide", "reference", "document", "store", "report", "compare",
-      "judge", "offers", "procure", "import", "write", "history", "fleet", "predict", "exchange"}},
+      "judge", "purchase", "import", "write", "history", "fleet", "predict", "exchange"}},
 };
 
 /// How others name a room: "record", or "assay" for what benchmarks include.
@@ -156,8 +155,8 @@ TEST(Rooms, AreNamespaces) {
                       "reports/fleet/data.cpp decide",
                       "reports/history/history_csv.cpp store",
                       "reports/predict/prediction_data.cpp stats",
-                      "reports/procure/catalog_document.cpp reference",
-                      "reports/procure/data.cpp stats",
+                      "reports/purchase/catalog_document.cpp reference",
+                      "reports/purchase/procurement.cpp stats",
                       "reports/report/json.cpp document"};
     static const std::regex pattern{R"(^namespace assay(::([a-z_]+))?.* \{$)"};
     std::vector<std::string> broken;

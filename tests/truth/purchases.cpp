@@ -2,7 +2,7 @@
 
 #include "purchases.hpp"
 
-#include "procure/ranking.hpp"
+#include "purchase/ranking.hpp"
 #include "support/collection_maker.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +17,7 @@
 namespace assay::truth {
 namespace {
 
-using namespace offers;
-using namespace procure;
+using namespace purchase;
 
 /// Machines of a type vary by 3% unless a row says otherwise, and the replicas of a run by 2%.
 constexpr double usual = 0.03;
@@ -76,7 +75,8 @@ public:
                     seen[at++].value = std::exp(machine + of_replicas / std::sqrt(replicas / 2) *
                                                               normal_(random_));
             }
-        auto ranking = rank(offers_, costs_, profiles_.profiles[0], profiles_, options_);
+        auto ranking = rank(offers_, costs_, profiles_.profiles[0], profiles_, options_,
+                            Measured{options_.costs.runs, options_.costs.hardware});
         if (!ranking) throw std::runtime_error{ranking.error().message};
         return std::move(*ranking);
     }

@@ -118,7 +118,7 @@ export interface RankedMeasure {
 }
 
 export interface RankedType {
-  machines: number[][];
+  logs: number[];
 }
 
 export interface RankedChoice {
@@ -128,6 +128,7 @@ export interface RankedChoice {
   other: number;
   by_use: boolean;
   commitment: number;
+  best: Maybe;
 }
 
 export interface RankingChart {
@@ -138,6 +139,4 @@ export interface RankingChart {
   choices: RankedChoice[];
   term: number;
   utilisation: number;
-  prior_deviation: number;
-  prior_degrees: number;
 }

@@ -92,6 +92,14 @@ TEST(ExitCodes, OfTheWorstCase) {
     EXPECT_EQ(code({Status::not_started, Status::unstable}, {"unstable"}), ExitCode::failed);
     EXPECT_EQ(code({Status::crashed, Status::not_started}, {}), ExitCode::failed);
     EXPECT_EQ(code({Status::crashed}, {}, 2), ExitCode::interrupted);
+    // Nothing was measured.
+    EXPECT_EQ(code({Status::skipped, Status::interrupted}, {}), ExitCode::inconclusive);
+    EXPECT_EQ(code({Status::interrupted}, {}, 2), ExitCode::interrupted);
+    run::Outcome late{.run = {}, .file = {}, .out_of_time = true};
+    late.run.cases = {{.status = Status::interrupted}};
+    EXPECT_EQ(cli::exit_code(late, {}), ExitCode::inconclusive);
+    late.run.cases.push_back({.status = Status::ok});
+    EXPECT_EQ(cli::exit_code(late, {}), ExitCode::interrupted);
 }
 
 TEST(ExitCodes, HaveOneOrder) {

@@ -39,9 +39,9 @@ TEST_F(Tool, FailuresHaveAReasonAndNeverAValue) {
     EXPECT_THAT(problem("true"), HasSubstr("stdout is empty"));
     EXPECT_THAT(problem("echo hello"), HasSubstr("nothing in stdout is a line like"));
     EXPECT_THAT(problem("echo 'rate: 5 MB/s'; echo 'rate: 6 MB/s'"), HasSubstr("2 places"));
-    EXPECT_THAT(problem("echo 'rate: 5,2 MB/s'"), HasSubstr("no number of the C locale"));
-    EXPECT_THAT(problem("echo 'rate: inf MB/s'"), HasSubstr("not a finite number"));
-    EXPECT_THAT(problem("echo 'rate: nan MB/s'"), HasSubstr("not a finite number"));
+    EXPECT_THAT(problem("echo 'rate: 5,2 MB/s'"), HasSubstr("a finite number of the C locale"));
+    EXPECT_THAT(problem("echo 'rate: inf MB/s'"), HasSubstr("a finite number"));
+    EXPECT_THAT(problem("echo 'rate: nan MB/s'"), HasSubstr("a finite number"));
     EXPECT_THAT(problem("echo 'rate: 0 MB/s'"), HasSubstr("bandwidth is zero"));
     EXPECT_THAT(problem("echo 'rate: -1 MB/s'"), HasSubstr("below zero"));
     json_["time_limit"] = 0.2;
@@ -86,6 +86,33 @@ TEST_F(Tool, HearsWordsInFrontOfJson) {
     auto& tool = prepare("echo 'disk: cannot read block 7'; echo '{\"rate\": 5, \"error\": 3}'");
     tool.run();
     EXPECT_EQ(tool.verify().detail, "an error: \"3\" is not 0 (disk: cannot read block 7)");
+}
+
+/// Whatever the checks read, and wherever the line stands.
+TEST_F(Tool, IsIncorrectWhereItSaysSo) {
+    for (const auto& [line, is_wrong] :
+         {std::pair{"echo 'block 7: data mismatch'", true},
+          {"echo 'verification of the result failed' >&2", true},
+          {"printf 'done 50%%\\rresult is WRONG\\n' >&2", true},
+          {"echo '0 errors, no data mismatch'", false},
+          {"echo 'cannot open the results of yesterday: no such file' >&2", false}}) {
+        auto& tool = prepare(std::string{good} + "; " + line);
+        tool.run();
+        EXPECT_EQ(tool.verify().passed, !is_wrong) << line << tool.verify().detail;
+    }
+    json_["ignore"] = {"block \\d+: data mismatch"};
+    auto& excused = prepare(std::string{good} + "; echo 'block 7: data mismatch'");
+    excused.run();
+    EXPECT_TRUE(excused.verify().passed);
+    json_["metrics"][0] = {{"metric", "bandwidth"}, {"at", "/rate"}, {"unit", "MB/s"}};
+    json_["checks"] = {{{"notices", "an error"}, {"at", "/error"}, {"equals", 0}}};
+    auto& tool = prepare("echo 'checksum error'; "
+                         "echo '{\"rate\": 5, \"error\": 0, \"note\": \"data mismatch\"}'");
+    tool.run();
+    EXPECT_EQ(tool.verify().detail, "it says checksum error");
+    auto& other = prepare("echo '{\"rate\": 5, \"error\": 0, \"note\": \"data mismatch\"}'");
+    other.run();
+    EXPECT_TRUE(other.verify().passed) << "JSON is read by its members";
 }
 
 TEST_F(Tool, ThatIsMissingIsNamedWithItsPackage) {

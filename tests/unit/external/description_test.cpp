@@ -201,19 +201,5 @@ TEST(Fill, WordsInWordsEnd) {
     EXPECT_THROW(static_cast<void>(fill.text("{d2}")), Problem) << "ten thousand";
 }
 
-TEST(Units, AreConvertedToThoseOfTheTable) {
-    for (const auto& [text, factor] : {std::pair{"ms", 1e-3},
-                                       {"s", 1.0},
-                                       {"MiB/s", 1048576.0},
-                                       {"Gbit/s", 125e6},
-                                       {"kB/s", 1e3},
-                                       {"GFLOP/s", 1e9},
-                                       {"%", 0.01}})
-        EXPECT_EQ(unit_of(text).factor, factor) << text;
-    EXPECT_EQ(unit_of("ns/day").base, "ns/day");
-    for (const char* text : {"", "MB", "Ms", "mB/s", "MMB/s", "KB/", "day"})
-        EXPECT_THROW(unit_of(text), Problem) << text;
-}
-
 } // namespace
 } // namespace assay::external

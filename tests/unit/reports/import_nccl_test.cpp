@@ -3,7 +3,7 @@
 // nccl-tests and rccl-tests as people have them: launchers' labels, lists of ranks that are cut short, several jobs in one
 // file, collectives that only the name of the file tells, and outputs that contradict themselves.
 
-#include "import/lines.hpp"
+#include "extract/lines.hpp"
 #include "import/nccl.hpp"
 #include "imports.hpp"
 

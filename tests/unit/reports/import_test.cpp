@@ -4,7 +4,6 @@
 
 #include "decide/check.hpp"
 #include "import/figures.hpp"
-#include "import/lines.hpp"
 #include "import/nccl.hpp"
 #include "imports.hpp"
 #include "record/convert.hpp"
@@ -210,8 +209,9 @@ TEST(Import, WhatIsSaidTwiceIsOneParameter) {
                             "# Datatype: MPI_INT.\n"
                             "4                       1.50\n"
                             "# Datatype: MPI_INT.\n"
-                            "4                       1.60\n");
-    EXPECT_EQ(run.cases.size(), 1U) << "the same case, measured twice";
+                            "8                       1.60\n");
+    EXPECT_EQ(record::identity(run.cases.at(1)),
+              "external.osu.allreduce_latency[mpi] bytes=8 type=MPI_INT");
 }
 
 TEST(Import, OsuColumnsAndValidation) {
@@ -283,22 +283,6 @@ TEST(Import, TruncatedAnywhereItEndsWell) {
                 EXPECT_TRUE(decide::check_summaries(import->run).empty()) << name << length;
         }
     }
-}
-
-TEST(Lines, Dates) {
-    EXPECT_EQ(moment_of("2026-01-31T13:34:56+01:00")->utc, "2026-01-31T12:34:56Z");
-    EXPECT_EQ(moment_of("2026-01-01T00:30:00+0100")->utc, "2025-12-31T23:30:00Z");
-    EXPECT_EQ(moment_of("2026-01-31 12:34:56")->utc, "2026-01-31T12:34:56Z");
-    EXPECT_FALSE(moment_of("2026-01-31 12:34:56")->has_zone);
-    EXPECT_TRUE(moment_of("2026-01-31T12:34:56.789Z")->has_zone);
-    for (const char* wrong : {"", "2026-02-30", "2026-01-31T25:00:00Z", "2026-01-31x", "31.1.2026"})
-        EXPECT_FALSE(moment_of(wrong)) << wrong;
-}
-
-TEST(Lines, NumbersAreFiniteAndWhole) {
-    EXPECT_EQ(number_of("1.5e-3"), 1.5e-3);
-    for (const char* wrong : {"", "nan", "inf", "1.5x", " 1", "0x10", "1e999"})
-        EXPECT_FALSE(number_of(wrong)) << wrong;
 }
 
 } // namespace

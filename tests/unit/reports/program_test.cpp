@@ -315,7 +315,7 @@ TEST_F(ProgramTest, ImportsByADescriptionOfTheUserAndExplainsWhatItReads) {
         "cases": [{"name": "sweep", "of": "rate",
                    "metrics": [{"metric": "cell_rate", "from": "rate", "unit": "cells/s"}]}]})");
     write("out.txt", "stencil on 4096 cells\nsweep: 1.5e9 cells/s\nbye\n");
-    expect(call("import out.txt --explain"), 0, {"Nothing would be imported", "nccl-tests"});
+    expect(call("import out.txt --explain"), 2, {"Nothing would be imported", "nccl-tests"});
     expect(call("import out.txt"), 2, {"--out is missing"});
     ::setenv("ASSAY_IMPORT_PATH", folder_.c_str(), 1);
     expect(call("import --list"), 0, {"my-stencil", "nvbandwidth", "dcgm-diag"});
@@ -323,8 +323,15 @@ TEST_F(ProgramTest, ImportsByADescriptionOfTheUserAndExplainsWhatItReads) {
            {"read as My stencil", "line 1: ", "4096", "line 3: no rule reads it",
             "external.my-stencil.sweep[my-stencil] cells=4096"});
     EXPECT_EQ(call("import out.txt --out runs").code, 0);
+    // A broken one is named, and costs itself alone.
     write("mine.json", "{}");
-    expect(call("import out.txt --out runs"), 2, {"mine.json"});
+    expect(call("import out.txt --out runs"), 2, {"mine.json", "format is not known"});
+    expect(call("import --list"), 2, {"error: ASSAY_IMPORT_PATH: ", "mine.json", "nvbandwidth"});
+    write("iperf3.out", content(fs::path{ASSAY_IMPORTS} / "written_iperf3.json"));
+    const auto other = call("import iperf3.out --out runs");
+    EXPECT_EQ(other.code, 0);
+    EXPECT_EQ(std::ranges::count(other.output, '\n'), 4) << other.output;
+    EXPECT_THAT(other.output, HasSubstr("warning, left out: ASSAY_IMPORT_PATH: "));
     ::unsetenv("ASSAY_IMPORT_PATH");
 }
 

@@ -2,6 +2,7 @@
 //
 // The order of cases, what is measured again, waiting for a quiet machine, and neighbours.
 #include "record/summary.hpp"
+#include "run/forecast.hpp"
 #include "run/neighbours.hpp"
 #include "run/order.hpp"
 #include "support/temporary_folder.hpp"
@@ -59,6 +60,65 @@ TEST(Order, BlocksAreShuffledForEachReplicaAndStayTogether) {
     EXPECT_GT(orders.size(), 15U);
     EXPECT_EQ(order_of(plan, 42, 3), order_of(plan, 42, 3));
     EXPECT_NE(order_of(plan, 42, 3), order_of(plan, 43, 3));
+}
+
+// --- a budget -------------------------------------------------------------------------------------
+
+/// Replicas and cases in the order of a run, by a clock that goes on by what each case takes.
+struct Course {
+    double ended = 0;
+    std::vector<int> measured; ///< replicas of each case
+    bool is_over = false;
+};
+Course course_of(const plan::Plan& plan, const std::vector<double>& planned, double seconds,
+                 std::optional<double> limit = {}) {
+    Course course{.measured = std::vector<int>(planned.size(), 0)};
+    double now = 0;
+    Forecast forecast{planned, plan.replicas, [&] { return now; }};
+    for (int replica = 0; replica < plan.replicas; ++replica)
+        for (const auto index : order_of(plan, {}, replica)) {
+            const auto room =
+                room_for(plan, index, replica, now + forecast.seconds_of(index), limit);
+            course.is_over |= room.is_over;
+            if (!room.is_there) continue;
+            forecast.begin(index);
+            now += seconds;
+            forecast.end(index);
+            ++course.measured[index];
+        }
+    course.ended = now;
+    return course;
+}
+
+TEST(Budget, CutsOffProgramsAndKeepsTheFirstReplicaOfOthers) {
+    plan::Benchmark program;
+    program.long_calls = true;
+    const plan::Benchmark other;
+    auto plan = plan_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
+    plan.replicas = 3;
+    for (auto& planned : plan.cases) planned.benchmark = &program;
+    const std::vector<double> planned(plan.cases.size(), 2.5);
+    plan.hard_seconds = 40;
+    const auto all = course_of(plan, planned, 2.5);
+    EXPECT_EQ(all.ended, 40);
+    EXPECT_THAT(all.measured, Each(1));
+    EXPECT_FALSE(all.is_over) << "each case was measured";
+    // Three times as slow as planned: late by one step at most, and the cases that are missing are known.
+    const auto slow = course_of(plan, planned, 7.5);
+    EXPECT_LE(slow.ended, 40 + 7.5);
+    EXPECT_THAT(slow.measured, Contains(0));
+    EXPECT_TRUE(slow.is_over);
+    // No case fits: nothing begins.
+    const auto none = course_of(plan, std::vector<double>(plan.cases.size(), 60), 60);
+    EXPECT_EQ(none.ended, 0);
+    EXPECT_TRUE(none.is_over);
+    // Calls that can be cut short: the protocol does it, and only --time-limit ends the run.
+    for (auto& one : plan.cases) one.benchmark = &other;
+    plan.most_seconds = 40;
+    EXPECT_THAT(course_of(plan, planned, 7.5).measured, Each(1));
+    const auto limited = course_of(plan, planned, 2.5, 20);
+    EXPECT_EQ(limited.ended, 20);
+    EXPECT_TRUE(limited.is_over);
 }
 
 // --- measuring again ------------------------------------------------------------------------------

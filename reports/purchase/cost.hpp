@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an offer costs: per hour, job, month and term, with the energy, the time that failures take and the eight parts of
+// a cluster's bill, as a calculation (purchase/calculation.hpp) whose lines say how each figure came about. How fast the
+// offered machine does the work of a job: by runs on machines of the same provider and type, on as many nodes as the job
+// has; nothing is scaled from one number of nodes to another.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "document/document.hpp"
+#include "purchase/calculation.hpp"
+#include "purchase/offer.hpp"
+#include "reference/hardware.hpp"
+#include "store/collection.hpp"
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::purchase {
+
+/// A part of a job: so much of what a case does. FLOP of a rate in FLOP/s, bytes of B/s; calls where a time is measured.
+struct Work {
+    std::string pattern; ///< "gemm.square*size=4096*": of names of series, with * and ?
+    double amount = 0;
+};
+/// "gemm.square/*=1e18": the amount stands behind the last =.
+Result<Work> parse_work(const std::string& text);
+
+struct WorkRate {
+    std::string series; ///< that the pattern means; empty: none
+    std::string unit;   ///< of the amount: "FLOP", "calls"
+    /// Amount a second: the median over machines, and the lowest and highest that one of them has, with its interval.
+    std::optional<Quantity> rate;
+    std::optional<Quantity> watts; ///< of the host or device of the case, while it runs
+    bool on_device = false;
+    std::size_t machines = 0;
+    std::size_t runs = 0;
+    std::string why; ///< a code, where there is no rate
+};
+/// A host that shares its processors is paid for what it delivers, not for what it can do; nothing of others.
+std::optional<decide::Delivered> delivered_in(const decide::Observation& seen,
+                                              const store::Collection& runs);
+/// Fails where a pattern means several series, which would leave open what the rate is.
+Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
+                         const store::Collection& runs,
+                         const reference::Hardware* hardware = nullptr);
+
+// --- settings ------------------------------------------------------------------------------------
+// Inputs of calculations that people give: `--set NAME=VALUE`.
+
+struct Setting {
+    std::string_view key;
+    std::string_view unit;       ///< "money/h": in the currency that is shown
+    std::optional<double> usual; ///< taken where it is not given, and marked as assumed
+    double least = 0;
+    double most = 1e12;
+};
+using Given = std::map<std::string, double, std::less<>>;
+
+/// "pue=1.3"; fails with the names there are, or the range.
+Result<void> add_setting(const std::string& text, std::span<const Setting> table, Given& given);
+/// A line for each: given, published, usual or not known. `money` takes the place of that unit; `source` is that of what
+/// is published.
+void add_inputs(Calculation& lines, std::span<const Setting> table, const Given& given,
+                const std::string& money = {}, const Given& published = {},
+                const std::string& source = {}, Basis basis = Basis::datasheet);
+
+// -------------------------------------------------------------------------------------------------
+
+/// What a buyer says of the use. Meanings: cost_line.json of document/texts.
+std::span<const Setting> cost_settings();
+
+struct CostOptions {
+    PriceTerms terms;
+    Given given;
+    std::optional<double> nodes; ///< those of each offer otherwise, 1 where it has none
+    double term_months = 12;
+    std::vector<Work> work;
+    const std::vector<Region>* regions = nullptr;  ///< electricity of the buyer's table
+    const store::Collection* runs = nullptr;       ///< no job without
+    const reference::Hardware* hardware = nullptr; ///< no power by data sheets without
+};
+
+struct Cost {
+    Offer offer;
+    Price price;
+    Calculation lines;
+    std::vector<WorkRate> rates; ///< one for each work
+};
+
+/// The parts of a cluster's bill, in order: keys of lines.
+inline constexpr std::array cost_parts{"part_gpu",           "part_storage",  "part_network",
+                                       "part_control_plane", "part_support",  "part_goodput",
+                                       "part_setup",         "part_debugging"};
+
+Result<Cost> cost_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
+                     const CostOptions& options);
+/// The cost lines of an offer take about 45 kB: those of a cloud's whole price list would not fit into memory.
+inline constexpr std::size_t most_offers = 20'000;
+Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& options);
+
+/// After how many months buying has cost no more than renting: where both are offered in one currency, with as many
+/// GPUs (or nodes without).
+struct BreakEven {
+    std::size_t bought; ///< which of the costs
+    std::size_t rented;
+    Calculation lines; ///< its result is "break_even_months"
+};
+std::vector<BreakEven> break_evens(const std::vector<Cost>& costs);
+
+/// Lines of goodput after Daly: "failure_hours", "checkpoint_hours" and "restart_hours" must be there.
+void add_goodput(Calculation& lines);
+
+/// `explain`: every line of each calculation, with formula and source.
+document::Document make_document(const std::vector<Cost>& costs, bool explain);
+std::string to_json(const std::vector<Cost>& costs);
+
+// What other documents of calculations say likewise.
+
+/// "USD 12.34/h", "67%", "5.05e+11 FLOP": with the interval behind it where it has one.
+std::string in_words(const Quantity& quantity, const std::string& unit);
+/// The title of a line: cost_line.json of document/texts.
+std::string name_of_line(const std::string& key);
+/// "Power usage effectiveness: not given"
+std::string reason_in_words(const Line& line);
+/// The value, or why there is none.
+document::Cell cell_of(const Line* line);
+/// All lines, each with its formula or source. `of`: what they are about.
+document::Table explained(const Calculation& lines, const std::string& of = {},
+                          const std::string& folded = {});
+json::Value to_json(const Calculation& lines);
+
+} // namespace assay::purchase

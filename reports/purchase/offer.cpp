@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "purchase/offer.hpp"
+
+#include "base/console.hpp"
+#include "base/utc.hpp"
+#include "document/language.hpp"
+#include "document/text.hpp"
+#include "reference/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace assay::purchase {
+namespace {
+
+/// What is said of one that is out of its range; empty where it is in it, or absent.
+std::string range_fault(const std::optional<double>& value, double most, bool zero_allowed) {
+    if (!value || (zero_allowed && *value == 0)) return {};
+    if (*value > 0 && *value <= most) return {};
+    return fmt::format("{:g} is not {} {:g}", *value, zero_allowed ? "0 to" : "above 0 and at most",
+                       most);
+}
+
+} // namespace
+
+std::optional<double> commitment_months(Tariff tariff) {
+    constexpr double year = 12;
+    switch (tariff) {
+    case Tariff::reserved_1y:
+    case Tariff::savings_plan_1y:
+        return year;
+    case Tariff::reserved_3y:
+    case Tariff::savings_plan_3y:
+        return 3 * year;
+    default:
+        return {};
+    }
+}
+
+std::pair<std::string_view, std::string> fault_of(const Offer& offer) {
+    if (offer.provider.empty()) return {"provider", "is missing: who offers it"};
+    if (offer.instance.empty()) return {"instance", "is missing: the type of the node"};
+    if (offer.tariff == Tariff::unset)
+        return {"tariff", fmt::format("is missing: {}", expected_text(offer.tariff))};
+    if (!offer.currency.empty() && !is_currency(offer.currency))
+        return {"currency", fmt::format("\"{}\" is no currency of ISO 4217: USD, EUR, CNY, ...",
+                                        plain(offer.currency, 60))};
+    if (!offer.date.empty() && !seconds_of(offer.date))
+        return {"date", fmt::format("\"{}\" is no date: 2026-01-31", plain(offer.date, 60))};
+    for (const auto& [key, amount, zero] :
+         {std::tuple{"price", &offer.price, false},
+          {"upfront", &offer.upfront, true},
+          {"egress_per_gb", &offer.egress_per_gb, true},
+          {"storage_per_gb_month", &offer.storage_per_gb_month, true},
+          {"network_per_month", &offer.network_per_month, true},
+          {"control_plane_per_month", &offer.control_plane_per_month, true},
+          {"support_per_month", &offer.support_per_month, true},
+          {"setup", &offer.setup, true}}) {
+        if (!*amount) continue;
+        const auto& [text, value] = **amount;
+        if (offer.currency.empty()) return {"currency", "is missing: USD, EUR, CNY, ..."};
+        if (value < 0) return {key, fmt::format("{} is negative", plain(text, 60))};
+        if (value == 0 && !zero) return {key, "is 0; leave out a price that is not known"};
+        constexpr double most = 1e12;
+        if (value > most || (value > 0 && value < 1 / most))
+            return {key, fmt::format("{} is out of range", plain(text, 60))};
+    }
+    constexpr double many = 1e9;
+    for (const auto& [key, value, most, zero] :
+         {std::tuple{"count", &offer.count, many, false},
+          {"gpus", &offer.gpus, many, true},
+          {"vcpus", &offer.vcpus, many, false},
+          {"cores", &offer.cores, many, false},
+          {"memory_gib", &offer.memory_gib, many, false},
+          {"local_disk_gb", &offer.local_disk_gb, many, true},
+          {"network_gbps", &offer.network_gbps, many, true},
+          {"billing_step_s", &offer.billing_step_s, many, true},
+          {"minimum_hours", &offer.minimum_hours, many, true},
+          {"support_share", &offer.support_share, 1.0, true},
+          {"interruptions_per_hour", &offer.interruptions_per_hour, 1e3, true},
+          {"availability", &offer.availability, 1.0, false},
+          {"durability", &offer.durability, 1.0, false},
+          {"replacement_hours", &offer.replacement_hours, many, true},
+          {"bandwidth_gbps", &offer.bandwidth_gbps, many, true},
+          {"lead_time_days", &offer.lead_time_days, many, true},
+          {"startup_minutes", &offer.startup_minutes, many, true},
+          {"scaling_minutes", &offer.scaling_minutes, many, true},
+          {"idle_reclaim_hours", &offer.idle_reclaim_hours, many, false},
+          {"latency_ms", &offer.latency_ms, 1e6, false},
+          {"trial_budget", &offer.trial_budget, many, true},
+          {"claim_days", &offer.claim_days, many, true},
+          {"credit_share", &offer.credit_share, 1.0, true}})
+        if (auto fault = range_fault(*value, most, zero); !fault.empty())
+            return {key, std::move(fault)};
+    return {};
+}
+
+const std::vector<std::string>& offer_columns() {
+    static const auto columns = json::keys_of(Offer{});
+    return columns;
+}
+
+json::Value to_json(const Offer& offer) { return json::encode(offer); }
+
+// --- money ---------------------------------------------------------------------------------------
+
+namespace {
+
+/// ISO 4217, those that money is paid in.
+constexpr std::string_view currencies =
+    "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP "
+    "BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP "
+    "GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR "
+    "KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK "
+    "MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR "
+    "SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS "
+    "UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG ";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+} // namespace
+
+bool is_formula(std::string_view cell) {
+    const auto first = cell.find_first_not_of(" \t'");
+    if (first == std::string_view::npos) return false;
+    const char start = cell[first];
+    if (start == '=' || start == '@') return true;
+    // A sign in front of what is no number: "-2+3", "+cmd|...".
+    return (start == '+' || start == '-') &&
+           cell.find_first_not_of("0123456789.,eE+- ", first + 1) != std::string_view::npos;
+}
+
+namespace {
+
+/// "23920.50" of "23.920,50" and "0.2956" of "0,2956"; nothing where a comma may part thousands, too.
+std::optional<std::string> with_point(std::string_view number) {
+    const auto comma = number.find(',');
+    const auto point = number.find('.');
+    constexpr std::size_t group = 3;
+    if (comma == std::string_view::npos) return {};
+    const auto decimals = number.substr(comma + 1);
+    const auto whole = number.substr(0, comma);
+    if (decimals.empty() || !std::ranges::all_of(decimals, is_digit)) return {};
+    if (point == std::string_view::npos && decimals.size() == group) return {};
+    std::string text;
+    for (std::size_t i = 0; i < whole.size(); ++i)
+        if (whole[i] != '.')
+            text += whole[i];
+        else if ((whole.size() - i) % (group + 1) != 0 || i == 0)
+            return {};
+    return text + '.' + std::string{decimals};
+}
+
+} // namespace
+
+Result<Amount> parse_amount(std::string_view text, bool decimal_comma) {
+    const auto show = [&] { return '"' + plain(text, 60) + '"'; };
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return fail("an amount is missing: write 98.32");
+    auto number = text.substr(first, text.find_last_not_of(" \t") - first + 1);
+    if (is_formula(number)) return fail(show() + " is a formula; write its value");
+    const auto pointed = decimal_comma ? with_point(number) : std::nullopt;
+    if (pointed) number = *pointed;
+    const bool is_grouped =
+        decimal_comma && !pointed && number.size() > 4 && number.find('.') == number.size() - 4;
+    if ((is_grouped || number.find(',') != std::string_view::npos) && is_digit(number.front()))
+        return fail(show() + " may be read in two ways; write a point before the decimals and "
+                             "nothing between thousands: 1234.5");
+    double value = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(value))
+        return fail(show() + " is no amount; write the number alone, 98.32, and the currency in "
+                             "its own place");
+    return Amount{.text = std::string{number}, .value = value};
+}
+
+json::Value encode_value(const Amount& amount) { return amount.text; }
+
+void decode_value(const json::Object& object, std::string_view key, Amount& out) {
+    const auto* value = object.find(key);
+    // The shortest decimal that gives the same double is what was typed, up to 15 digits.
+    const auto text = value == nullptr     ? std::string{}
+                      : value->is_string() ? value->get<std::string>()
+                                           : value->dump();
+    auto amount = parse_amount(text);
+    if (!amount) return object.problem(key, amount.error().message);
+    out = std::move(*amount);
+}
+
+bool is_currency(std::string_view code) {
+    const bool letters =
+        code.size() == 3 && std::ranges::all_of(code, [](char c) { return c >= 'A' && c <= 'Z'; });
+    return letters && currencies.find(std::string{code} + ' ') != std::string_view::npos;
+}
+
+std::string money_in_words(double value, std::string_view currency) {
+    if (!std::isfinite(value)) return "";
+    const double size = std::abs(value);
+    constexpr double whole_from = 1000;
+    std::string digits;
+    if (size >= 1e15) {
+        digits = fmt::format("{:.4g}", value);
+    } else if (size >= whole_from) {
+        digits = fmt::format("{:.0f}", value);
+        for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (value < 0 ? 1 : 0);
+             at -= 3)
+            digits.insert(static_cast<std::size_t>(at), 1, ',');
+    } else if (size >= 1 || size == 0) {
+        digits = fmt::format("{:.2f}", value);
+    } else {
+        digits = fmt::format("{:.4g}", value);
+    }
+    return fmt::format("{} {}", currency, digits);
+}
+
+namespace {
+
+constexpr double seconds_a_day = 86400;
+
+PriceState state_of(const std::string& date, const PriceTerms& terms) {
+    const auto at = seconds_of(date);
+    if (!at) return PriceState::undated;
+    // Days begin up to 14 hours earlier than in UTC.
+    if (*at > terms.now + seconds_a_day) return PriceState::future;
+    // A date is good to its end.
+    if (terms.now - *at >= (terms.max_age_days + 1) * seconds_a_day) return PriceState::stale;
+    return PriceState::known;
+}
+
+/// Is the price that of the node, by what the catalogue says of its type?
+PriceState as_node(const Offer& offer, const reference::Hardware* hardware) {
+    const auto* const type =
+        hardware == nullptr ? nullptr : find_instance(*hardware, offer.provider, offer.instance);
+    const double there = type == nullptr ? 0 : type->gpus.value_or(0);
+    constexpr double rounding = 0.98;
+    if (!offer.gpus || *offer.gpus >= rounding * there) return PriceState::known;
+    return *offer.gpus == 0 ? PriceState::host_only : PriceState::part_of_node;
+}
+
+/// The newest of the direct rates and the inverse ones; null: there is none.
+const ExchangeRate* newest(const std::vector<ExchangeRate>& rates, std::string_view from,
+                           std::string_view to) {
+    const ExchangeRate* best = nullptr;
+    for (const auto& rate : rates)
+        if (((rate.currency == from && rate.in == to) ||
+             (rate.currency == to && rate.in == from)) &&
+            (best == nullptr || rate.date > best->date))
+            best = &rate;
+    return best;
+}
+
+/// `so_far` through one more rate.
+Exchange through(Exchange so_far, const ExchangeRate& rate, std::string_view from,
+                 const PriceTerms& terms) {
+    if (state_of(rate.date, terms) != PriceState::known) so_far.state = PriceState::rate_stale;
+    so_far.factor =
+        rate.currency == from ? so_far.factor * rate.rate.value : so_far.factor / rate.rate.value;
+    so_far.source += fmt::format("{}{} {} = 1 {}, {}, {}", so_far.source.empty() ? "" : "; ",
+                                 rate.rate.text, rate.in, rate.currency, rate.date, rate.source);
+    return so_far;
+}
+
+} // namespace
+
+std::string in_words(PriceState state) {
+    return std::string{
+        document::find_text("price_state", to_string(state)).value_or(to_string(state))};
+}
+
+Exchange exchange(const std::vector<ExchangeRate>& rates, std::string_view from,
+                  std::string_view to, const PriceTerms& terms) {
+    if (from == to) return {};
+    if (const auto* rate = newest(rates, from, to)) return through({}, *rate, from, terms);
+    std::set<std::string_view> between;
+    for (const auto& rate : rates) between.insert({rate.currency, rate.in});
+    for (const auto middle : between) {
+        const auto* first = newest(rates, from, middle);
+        const auto* second = newest(rates, middle, to);
+        if (first != nullptr && second != nullptr)
+            return through(through({}, *first, from, terms), *second, middle, terms);
+    }
+    return {.state = PriceState::no_rate, .factor = 0, .source = {}};
+}
+
+Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
+               const PriceTerms& terms) {
+    Price price{.state = state_of(offer.date, terms),
+                .currency = terms.currency.empty() ? offer.currency : terms.currency,
+                .exchanged = {},
+                .hour = {}};
+    if (!offer.price)
+        price.state = PriceState::missing;
+    else if (const auto node = as_node(offer, terms.hardware); node != PriceState::known)
+        price.state = node;
+    else if (offer.fallback.value_or(false))
+        price.state = PriceState::fallback;
+    if (price.state != PriceState::known) return price;
+    price.exchanged = exchange(rates, offer.currency, price.currency, terms);
+    price.state = price.exchanged.state;
+    if (price.state != PriceState::known || offer.tariff == Tariff::purchase) return price;
+    double hour = offer.price->value;
+    if (offer.tariff == Tariff::monthly) hour /= hours_a_month;
+    if (offer.upfront)
+        if (const auto months = commitment_months(offer.tariff))
+            hour += offer.upfront->value / (*months * hours_a_month);
+    price.hour = hour * price.exchanged.factor;
+    return price;
+}
+
+Result<void> one_currency(const std::vector<Price>& prices) {
+    std::set<std::string> currencies;
+    for (const auto& price : prices)
+        if (price.state == PriceState::known) currencies.insert(price.currency);
+    if (currencies.size() < 2) return {};
+    return fail(fmt::format("the offers are in {}: --currency says in which of them to compare, by "
+                            "exchange rates in the files",
+                            document::list_of({currencies.begin(), currencies.end()}, 6)));
+}
+
+} // namespace assay::purchase
