@@ -30,7 +30,8 @@ struct State {
     }
 };
 
-/// Before the first month, by a line through the first ones: `slope` of its slope.
+/// Before the first month, by a line through the first ones: `slope` of its
+/// slope.
 State begin(Values first, bool seasonal, double slope) {
     const auto half = first.size() / 2;
     State state{.level = mean(first),
@@ -45,7 +46,8 @@ State begin(Values first, bool seasonal, double slope) {
     return state;
 }
 
-/// The best fit to the first t values, for each t that is enough: one pass for each set of parameters gives all of them.
+/// The best fit to the first t values, for each t that is enough: one pass for
+/// each set of parameters gives all of them.
 std::vector<State> fits(Values values, bool seasonal) {
     const std::size_t enough = seasonal ? 2 * year : 4;
     std::vector<State> best(values.size() + 1);
@@ -94,7 +96,7 @@ struct Rolled {
                 sum += std::abs(error);
                 ++count;
             }
-        return count > 0 ? sum / count : nothing;
+        return sum / count;
     }
 
     /// Half the 80% interval of the sum over these horizons.
@@ -120,7 +122,8 @@ struct Rolled {
 Forecast forecast_months(Values values) {
     const auto size = values.size();
     assert(size >= fewest_months);
-    // Six origins make an interval: a method is judged in the form that it has, as soon as there are so many.
+    // Six origins make an interval: a method is judged in the form that it has,
+    // as soon as there are so many.
     constexpr std::size_t six = 6;
     const bool repeats_year = size >= year + six;
     const std::size_t naive_from = repeats_year ? year : 4;
@@ -149,15 +152,19 @@ Forecast forecast_months(Values values) {
                    .months = {},
                    .quarters = {}};
     constexpr double rounding = 1e-9;
-    found.is_damped = found.damped_error < found.naive_error * (1 - rounding);
-    const auto& errors = found.is_damped ? smoothed : naively;
+    const bool is_damped = found.damped_error + rounding * mean(values) < found.naive_error;
+    if (is_damped) found.method = Method::damped_holt_winters;
+    const auto& errors = is_damped ? smoothed : naively;
     const auto add = [&](std::vector<Expected>& to, std::size_t months) {
         double widest = 0;
         for (std::size_t h = 0; h < months_ahead; h += months) {
-            widest = std::max(errors.half(h, h + months), widest); // NaN stays: it comes first
-            auto& one = to.emplace_back(Expected{.value = 0, .half = widest});
+            widest = std::max(errors.half(h, h + months),
+                              widest); // NaN stays: it comes first
+            double value = 0;
             for (auto i = h; i < h + months; ++i)
-                one.value += found.is_damped ? damped(size, i) : naive(size, i);
+                value += is_damped ? damped(size, i) : naive(size, i);
+            const double low = std::isnan(widest) ? widest : std::max(value - widest, 0.0);
+            to.push_back({.value = value, .low = low, .high = value + widest});
         }
     };
     add(found.months, 1);

@@ -2,10 +2,13 @@
 //
 // cost and capacity: calculations with their formulas.
 
-#include "files.hpp"
 #include "purchase/cost.hpp"
-#include "purchase/offer.hpp"
+
+#include "base/console.hpp"
+#include "base/file.hpp"
+#include "files.hpp"
 #include "purchase/capacity.hpp"
+#include "purchase/offer.hpp"
 #include "verbs.hpp"
 
 #include <algorithm>
@@ -18,7 +21,7 @@ namespace assay::reports_cli {
 namespace {
 
 Result<purchase::Given> given_in(const std::vector<std::string>& texts,
-                               std::span<const purchase::Setting> table) {
+                                 std::span<const purchase::Setting> table) {
     purchase::Given given;
     for (const auto& text : texts) ASSAY_TRY(add_setting(text, table, given));
     return given;
@@ -27,17 +30,17 @@ Result<purchase::Given> given_in(const std::vector<std::string>& texts,
 } // namespace
 
 Result<purchase::CostOptions> cost_options(const Options& options,
-                                         const reference::Hardware& hardware,
-                                         const store::Collection* runs) {
+                                           const reference::Hardware& hardware,
+                                           const store::Collection* runs) {
     const auto& words = options.costing;
     ASSAY_TRY(auto given, given_in(words.settings, purchase::cost_settings()));
     purchase::CostOptions how{.terms = terms_of(options.offers, &hardware),
-                            .given = std::move(given),
-                            .nodes = words.nodes,
-                            .term_months = words.term_months,
-                            .work = {},
-                            .runs = runs,
-                            .hardware = &hardware};
+                              .given = std::move(given),
+                              .nodes = words.nodes,
+                              .term_months = words.term_months,
+                              .work = {},
+                              .runs = runs,
+                              .hardware = &hardware};
     for (const auto& text : words.work) {
         ASSAY_TRY(how.work.emplace_back(), purchase::parse_work(text));
     }
@@ -54,7 +57,28 @@ Result<ExitCode> cost(const Options& options) {
     ASSAY_TRY(const auto runs, collect_any(options.offers.results, collecting));
     ASSAY_TRY(const auto how, cost_options(options, hardware, runs ? &*runs : nullptr));
     ASSAY_TRY(const auto costs, costs_of(offers, how));
-    ASSAY_TRY(deliver(options, outputs_of(costs, words.explain), inputs_of(options.inputs)));
+    auto outputs = outputs_of(costs, words.explain);
+    auto inputs = options.inputs;
+    std::vector<purchase::UsagePlan> plans;
+    if (!words.usage.empty()) {
+        inputs.push_back(words.usage);
+        ASSAY_TRY(const auto text, read_whole(words.usage, json::Limits{}.bytes));
+        ASSAY_TRY(const auto used, purchase::parse_usage(text, plain(words.usage)));
+        ASSAY_TRY(plans, plan_usage(used, costs));
+        outputs.documents = [&] {
+            auto document = make_document(costs, words.explain);
+            auto usage = section_of(plans);
+            // What was asked for: the answer for the first type is the verdict.
+            document.sub = std::exchange(document.verdict,
+                                         std::get<document::Paragraph>(usage.blocks.front()).text);
+            usage.blocks.erase(usage.blocks.begin());
+            document.sections.front().heading = true;
+            document.sections.insert(document.sections.begin(), std::move(usage));
+            return std::vector{std::move(document)};
+        };
+        outputs.json = [&] { return to_json(costs, to_json(plans)); };
+    }
+    ASSAY_TRY(deliver(options, outputs, inputs_of(inputs)));
     const bool any = std::ranges::any_of(
         costs, [](const auto& cost) { return cost.lines.of("month").has_value(); });
     return any ? ExitCode::done : ExitCode::inconclusive;
@@ -72,7 +96,8 @@ Result<ExitCode> capacity(const Options& options) {
     if (!words.model.empty()) {
         ASSAY_TRY(model, purchase::model_named(words.model));
     }
-    ASSAY_TRY(const auto found, purchase::capacity_of(given, words.training, hardware, only, model));
+    ASSAY_TRY(const auto found,
+              purchase::capacity_of(given, words.training, hardware, only, model));
     ASSAY_TRY(deliver(options, outputs_of(found, words.explain), {}));
     return found.lines.of("device_bytes") ? ExitCode::done : ExitCode::inconclusive;
 }

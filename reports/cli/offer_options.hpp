@@ -72,6 +72,10 @@ void add_offers(auto& verb, Options& o) {
 
 void add_cost(auto& verb, Options& o) {
     verb.add_option("inputs", o.inputs, "Files of offers")->type_name("FILE")->required();
+    add_value(
+        verb, "--usage", o.costing.usage, "FILE",
+        "Past hours as CSV (month, instance, hours; provider, region): forecast a year and say "
+        "which part to reserve; leave out a month that has not ended");
     add_use(verb, o);
     add_settings(verb, o);
     add_pricing(verb, o);

@@ -4,8 +4,8 @@
 #include "base/file.hpp"
 #include "base/utc.hpp"
 #include "files.hpp"
-#include "purchase/offer_document.hpp"
 #include "purchase/offer.hpp"
+#include "purchase/offer_document.hpp"
 #include "verbs.hpp"
 
 #include <algorithm>
@@ -34,18 +34,21 @@ Result<ExitCode> lint_offers(const Options& options) {
     ASSAY_TRY(const auto hardware, reference::read_hardware(options.catalog));
     const auto terms = terms_of(options.offers, &hardware);
     ASSAY_TRY(const auto runs, collect_any(options.offers.results, options.collecting));
-    std::vector<purchase::LintedOffers> files;
+    purchase::LintedOffers linted;
     bool unreadable = false;
     for (const auto& path : options.inputs) {
         ASSAY_TRY(const auto read, read_offers(path, options.offers.defaults));
         unreadable = unreadable || !read.faults.empty();
-        files.push_back({.file = plain(path),
-                         .offers = read.offers.offers.size(),
-                         .findings = lint(read, terms, runs ? &*runs : nullptr, &hardware)});
+        linted.files.push_back(plain(path));
+        linted.offers += read.offers.offers.size();
+        for (auto& row : lint(read, terms, runs ? &*runs : nullptr, &hardware)) {
+            row.file = linted.files.back();
+            linted.findings.push_back(std::move(row));
+        }
     }
-    ASSAY_TRY(deliver(options, outputs_of(files), inputs_of(options.inputs)));
+    ASSAY_TRY(deliver(options, outputs_of(linted), inputs_of(options.inputs)));
     if (unreadable) return ExitCode::usage;
-    return any_serious(files) ? ExitCode::failed : ExitCode::done;
+    return serious_of(linted.findings) > 0 ? ExitCode::failed : ExitCode::done;
 }
 
 Result<ExitCode> show_offers(const Options& options) {

@@ -286,6 +286,7 @@ constexpr std::array<VerbDefinition, 15> verbs{{
      &add_with_outputs<&add_offers<CLI::App>>},
     {"cost", &cost, "What an offer costs: per hour, job, month and term, and how that follows",
      "assay-report cost offers.json --term 3y --set utilisation=0.7 --set storage_gb=0 --explain\n"
+     "  assay-report cost offers.json --usage hours.csv\n"
      "  assay-report cost offers.json --nodes 1 --results results --work 'gemm.square* "
      "size=4096*=1e18'",
      &add_with_outputs<&add_cost<CLI::App>>},
@@ -295,8 +296,7 @@ constexpr std::array<VerbDefinition, 15> verbs{{
      "--set "
      "heads=32 --set sequence=2048 --set data=64 --set zero=3 --explain",
      &add_with_outputs<&add_capacity<CLI::App>>},
-    {"catalog", &catalog,
-     "Instances, processors and accelerators, every figure with its source",
+    {"catalog", &catalog, "Instances, processors and accelerators, every figure with its source",
      "assay-report catalog show p5.48xlarge 'H100 SXM5'\n"
      "  assay-report catalog show --kind accelerators",
      &add_with_outputs<&add_catalog<CLI::App>>},

@@ -81,6 +81,7 @@ struct CostWords {
     double term_months = 12;
     std::string model; ///< a published one
     bool training = false;
+    std::string usage; ///< of cost: past hours
     bool explain = false;
 };
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "purchase/cost.hpp"
 #include "options.hpp"
+#include "purchase/cost.hpp"
 #include "store/input.hpp"
 
 #include <vector>
@@ -35,12 +35,12 @@ Result<judge::Limits> limits_of(const CheckWords& asked, std::vector<store::Inpu
 
 /// Today, and how old a price may be.
 purchase::PriceTerms terms_of(const OffersWords& words,
-                            const reference::Hardware* hardware = nullptr);
+                              const reference::Hardware* hardware = nullptr);
 
 /// Offers, runs, data sheets and settings of what counts costs. `hardware` and `runs` must outlive it.
 Result<purchase::CostOptions> cost_options(const Options& options,
-                                         const reference::Hardware& hardware,
-                                         const store::Collection* runs);
+                                           const reference::Hardware& hardware,
+                                           const store::Collection* runs);
 
 /// Does what was asked for, and says on stderr why it could not.
 ExitCode perform(const Options& options);

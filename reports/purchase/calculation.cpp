@@ -122,20 +122,17 @@ private:
         auto first = sum();
         if (function == "min" || function == "max") {
             if (!take(',')) return problem(fmt::format("{} takes two values", function));
-            const auto second = sum();
-            first =
-                function == "min"
-                    ? combined(first, second, [](double x, double y) { return std::min(x, y); })
-                    : combined(first, second, [](double x, double y) { return std::max(x, y); });
+            first = combined(first, sum(), [&](double x, double y) {
+                return function == "min" ? std::min(x, y) : std::max(x, y);
+            });
         } else if (function == "sqrt" || function == "exp" || function == "log" ||
                    function == "ceil") {
-            const auto apply = [&](double x, double) {
+            first = combined(first, 0, [&](double x, double) {
                 return function == "sqrt"  ? std::sqrt(x)
                        : function == "exp" ? std::exp(x)
                        : function == "log" ? std::log(x)
                                            : std::ceil(x);
-            };
-            first = combined(first, 0, apply);
+            });
         } else {
             return problem(fmt::format("there is no function {}", function));
         }
@@ -155,16 +152,6 @@ Result<std::optional<Quantity>> evaluate(std::string_view formula, const Lookup&
     return Evaluation{formula, lookup}.take();
 }
 
-std::vector<std::string> names_in(std::string_view formula) {
-    std::vector<std::string> names;
-    const auto read = evaluate(formula, [&](std::string_view name) {
-        if (std::ranges::count(names, name) == 0) names.emplace_back(name);
-        return std::optional<Quantity>{1};
-    });
-    assert(read);
-    return names;
-}
-
 void Calculation::add(Line line) {
     // A later line of a name is a slip of the caller.
     [[maybe_unused]] const bool is_new = by_key_.emplace(line.key, lines_.size()).second;
@@ -172,37 +159,27 @@ void Calculation::add(Line line) {
     lines_.push_back(std::move(line));
 }
 
-void Calculation::input(std::string key, const std::string& unit, const Quantity& quantity,
-                        Basis basis, const std::string& source) {
+void Calculation::input(std::string key, const std::string& unit,
+                        const std::optional<Quantity>& quantity, Basis basis,
+                        const std::string& source, std::string why) {
+    if (!quantity) return unknown(std::move(key), unit, std::move(why));
     add({.key = std::move(key),
          .unit = unit,
-         .formula = {},
          .source = source,
          .basis = basis,
-         .quantity = quantity,
-         .why = {},
-         .missing = {}});
+         .quantity = quantity});
 }
 
 void Calculation::unknown(std::string key, const std::string& unit, std::string why) {
     auto missing = key;
     add({.key = std::move(key),
          .unit = unit,
-         .formula = {},
-         .source = {},
-         .quantity = {},
          .why = std::move(why),
          .missing = std::move(missing)});
 }
 
 void Calculation::result(std::string key, const std::string& unit, const std::string& formula) {
-    Line line{.key = std::move(key),
-              .unit = unit,
-              .formula = formula,
-              .source = {},
-              .quantity = {},
-              .why = {},
-              .missing = {}};
+    Line line{.key = std::move(key), .unit = unit, .formula = formula};
     const auto value = evaluate(formula, [&](std::string_view name) -> std::optional<Quantity> {
         const auto* needed = find(name);
         assert(needed != nullptr && "a line that is not there");
@@ -243,8 +220,11 @@ std::vector<const Line*> Calculation::behind(std::string_view key) const {
         const auto& line = lines_[i];
         if (!wanted.contains(line.key)) continue;
         found.push_back(&line);
-        for (auto& name : names_in(line.formula.empty() ? "0" : line.formula))
-            wanted.insert(std::move(name));
+        const auto read = evaluate(line.formula.empty() ? "0" : line.formula, [&](auto name) {
+            wanted.emplace(name);
+            return std::optional<Quantity>{1};
+        });
+        assert(read);
     }
     std::ranges::reverse(found);
     return found;

@@ -39,24 +39,23 @@ ASSAY_ENUM(Basis, measured,
 struct Line {
     std::string key; ///< "energy"; small letters, digits, underscores
     std::string unit;
-    std::string formula; ///< "power * hours"; empty: an input
-    std::string source;  ///< of an input
+    std::string formula{}; ///< "power * hours"; empty: an input
+    std::string source{};  ///< of an input
     Basis basis = Basis::measured;
-    std::optional<Quantity> quantity; ///< nothing: not known, for the reason
-    std::string why;                  ///< a code
-    std::string missing;              ///< the key of the input that is not known
+    std::optional<Quantity> quantity{}; ///< nothing: not known, for the reason
+    std::string why{};                  ///< a code
+    std::string missing{};              ///< the key of the input that is not known
 };
 
 /// Names, numbers, + - * / ^, ( ), sqrt exp log ceil min max. Fails where the text is no such formula.
 using Lookup = std::function<std::optional<Quantity>(std::string_view name)>;
 Result<std::optional<Quantity>> evaluate(std::string_view formula, const Lookup& lookup);
-/// The names in a formula, each once, in order.
-std::vector<std::string> names_in(std::string_view formula);
 
 class Calculation {
 public:
-    void input(std::string key, const std::string& unit, const Quantity& quantity, Basis basis,
-               const std::string& source);
+    /// Not known, for that reason, where there is no quantity.
+    void input(std::string key, const std::string& unit, const std::optional<Quantity>& quantity,
+               Basis basis, const std::string& source, std::string why = "not_given");
     void unknown(std::string key, const std::string& unit, std::string why);
     /// Of lines that are there already.
     void result(std::string key, const std::string& unit, const std::string& formula);

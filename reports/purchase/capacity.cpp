@@ -53,10 +53,9 @@ Result<Model> model_named(std::string_view name) {
         }
     }
     std::ranges::sort(names);
-    return fail(
-        fmt::format("--model: unknown model \"{}\" (there are {}); for another one give its "
-                    "figures by --set",
-                    plain(name, 60), fmt::join(names, ", ")));
+    return fail(fmt::format("unknown model \"{}\" (there are {}); for another one give its "
+                            "figures by --set",
+                            plain(name, 60), fmt::join(names, ", ")));
 }
 
 namespace {
@@ -216,6 +215,17 @@ Result<Capacity> capacity_of(const Given& given, bool training, const reference:
 
 using namespace document;
 
+namespace {
+
+Cell number_cell(double number) {
+    return {.text = fmt::format("{:.0f}", number), .number = number, .unit = unit_count};
+}
+Cell share_cell(double share) {
+    return {.text = record::human_percent(share), .number = share, .unit = unit_share};
+}
+
+} // namespace
+
 Document make_document(const Capacity& capacity, bool explain) {
     const auto* need = capacity.lines.find("device_bytes");
     const auto fitting = static_cast<std::size_t>(std::ranges::count_if(
@@ -254,21 +264,18 @@ Document make_document(const Capacity& capacity, bool explain) {
                                 {.title = say<text::capacity::used>(), .numeric = true},
                                 {.title = say<text::capacity::least>(), .numeric = true}},
                     .sheet = say<text::capacity::devices>()};
-        for (const auto& holder : capacity.holders)
-            table.rows.push_back(
-                {.cells = {{.text = plain(holder.device)},
-                           {.text = record::human_bytes(holder.memory_bytes),
-                            .number = holder.memory_bytes,
-                            .unit = "B"},
-                           {.text = holder.share <= 1 ? record::human_percent(holder.share)
-                                                      : say<text::capacity::too_large>(
-                                                            record::human_percent(holder.share)),
-                            .tone = holder.share <= 1 ? Tone::good : Tone::bad,
-                            .number = holder.share,
-                            .unit = unit_share},
-                           {.text = fmt::format("{:.0f}", holder.least_devices),
-                            .number = holder.least_devices,
-                            .unit = unit_count}}});
+        for (const auto& holder : capacity.holders) {
+            auto used = share_cell(holder.share);
+            const bool fits = holder.share <= 1;
+            if (!fits) used.text = say<text::capacity::too_large>(used.text);
+            used.tone = fits ? Tone::good : Tone::bad;
+            table.rows.push_back({.cells = {{.text = plain(holder.device)},
+                                            {.text = record::human_bytes(holder.memory_bytes),
+                                             .number = holder.memory_bytes,
+                                             .unit = "B"},
+                                            std::move(used),
+                                            number_cell(holder.least_devices)}});
+        }
         document.sections.push_back(
             {.title = say<text::capacity::devices>(), .blocks = {std::move(table)}});
     }
@@ -280,12 +287,8 @@ Document make_document(const Capacity& capacity, bool explain) {
                     .sheet = say<text::capacity::instances>()};
         for (const auto& holder : capacity.instances)
             table.rows.push_back({.cells = {{.text = plain(holder.instance)},
-                                            {.text = fmt::format("{:.0f}", holder.nodes),
-                                             .number = holder.nodes,
-                                             .unit = unit_count},
-                                            {.text = record::human_percent(holder.share),
-                                             .number = holder.share,
-                                             .unit = unit_share},
+                                            number_cell(holder.nodes),
+                                            share_cell(holder.share),
                                             {.text = fmt::format("{:.3g} × {}", holder.gpus,
                                                                  plain(holder.device))}}});
         document.sections.push_back({.title = say<text::capacity::instances>(),

@@ -70,51 +70,42 @@ private:
         const auto& offer = cost_.offer;
         lines().input("hours_a_month", "h", hours_a_month, Basis::given, "8760 / 12");
         lines().input("term_months", "months", options_.term_months, Basis::given, "--term");
-        if (options_.nodes)
-            lines().input("nodes", "count", *options_.nodes, Basis::given, "--nodes");
-        else if (offer.count)
-            lines().input("nodes", "count", *offer.count, Basis::given, offer.where);
-        else
-            lines().input("nodes", "count", 1, Basis::assumed, "");
+        const auto nodes = options_.nodes ? options_.nodes : offer.count;
+        lines().input("nodes", "count", nodes.value_or(1), nodes ? Basis::given : Basis::assumed,
+                      options_.nodes ? "--nodes"
+                      : nodes        ? offer.where
+                                     : "");
+        if (const auto months = commitment_months(offer.tariff))
+            lines().input("commitment_months", "months", *months, Basis::given,
+                          std::string{to_string(offer.tariff)});
         add_electricity();
         const auto state = cost_.price.state;
         const std::string source = fmt::format("{}; {}", offer.source, offer.date);
-        if (state == PriceState::known)
-            lines().input("price", offer.currency, offer.price->value, Basis::given, source);
-        else
-            lines().unknown("price", offer.currency, std::string{to_string(state)});
-        const auto& exchanged = cost_.price.exchanged;
-        lines().input("exchange", "ratio", exchanged.factor, Basis::given,
-                      exchanged.source.empty() ? "" : exchanged.source);
-        const auto amount = [&](const char* key, const std::optional<Amount>& value,
-                                std::optional<double> otherwise = {}) {
-            if (value)
-                lines().input(key, offer.currency, value->value, Basis::given, source);
-            else if (otherwise)
-                lines().input(key, offer.currency, *otherwise, Basis::given, source);
-            else
-                lines().unknown(key, offer.currency, "not_given");
+        const auto quoted = [&](const char* key, const std::string& unit,
+                                const std::optional<double>& value, std::string why = "not_given") {
+            lines().input(key, unit, value, Basis::given, source, std::move(why));
         };
-        amount("upfront", offer.upfront, 0.0);
-        amount("storage_per_gb_month", offer.storage_per_gb_month);
-        amount("egress_per_gb", offer.egress_per_gb);
-        amount("network_per_month", offer.network_per_month);
-        amount("control_plane_per_month", offer.control_plane_per_month);
-        amount("support_per_month", offer.support_per_month);
-        amount("setup_quoted", offer.setup);
-        const auto number = [&](const char* key, const char* unit,
-                                const std::optional<double>& value) {
-            if (value)
-                lines().input(key, unit, *value, Basis::given, source);
-            else
-                lines().unknown(key, unit, "not_given");
+        const auto amount = [](const std::optional<Amount>& given) {
+            return given ? std::optional{given->value} : std::nullopt;
         };
-        number("support_share", "share", offer.support_share);
-        number("interruptions", "1/h", offer.interruptions_per_hour);
+        const auto& money = offer.currency;
+        quoted("price", money, state == PriceState::known ? amount(offer.price) : std::nullopt,
+               std::string{to_string(state)});
+        lines().input("exchange", "ratio", cost_.price.exchanged.factor, Basis::given,
+                      cost_.price.exchanged.source);
+        quoted("upfront", money, amount(offer.upfront).value_or(0));
+        quoted("storage_per_gb_month", money, amount(offer.storage_per_gb_month));
+        quoted("egress_per_gb", money, amount(offer.egress_per_gb));
+        quoted("network_per_month", money, amount(offer.network_per_month));
+        quoted("control_plane_per_month", money, amount(offer.control_plane_per_month));
+        quoted("support_per_month", money, amount(offer.support_per_month));
+        quoted("setup_quoted", money, amount(offer.setup));
+        quoted("support_share", "share", offer.support_share);
+        quoted("interruptions", "1/h", offer.interruptions_per_hour);
         if (const auto* known = type(); known != nullptr && !offer.gpus && known->gpus)
             lines().input("gpus", "count", *known->gpus, Basis::datasheet, known->sheet.id);
         else
-            number("gpus", "count", offer.gpus);
+            quoted("gpus", "count", offer.gpus);
     }
 
     /// Of the region of the offer, where --set gives no other.
@@ -142,12 +133,10 @@ private:
             const auto i = std::to_string(++number);
             const auto unit = rate.unit.empty() ? std::string{"1"} : rate.unit;
             lines().input("work_" + i, unit, work.amount, Basis::given, "--work");
-            if (rate.rate)
-                lines().input("rate_" + i, unit + "/s", *rate.rate, Basis::measured,
-                              fmt::format("{} ({} machines, {} runs)", rate.series, rate.machines,
-                                          rate.runs));
-            else
-                lines().unknown("rate_" + i, unit + "/s", rate.why);
+            lines().input(
+                "rate_" + i, unit + "/s", rate.rate, Basis::measured,
+                fmt::format("{} ({} machines, {} runs)", rate.series, rate.machines, rate.runs),
+                rate.why);
             cost_.rates.push_back(std::move(rate));
         }
         return {};
@@ -215,17 +204,11 @@ private:
             lines().result("part_gpu", money_, "cluster_hour * hours_a_month");
             return;
         }
-        const auto months = commitment_months(tariff);
-        if (tariff == Tariff::monthly) {
-            lines().result("node_hour", by("/h"), "price / hours_a_month * exchange");
-        } else if (months && cost_.offer.upfront) {
-            lines().input("commitment_months", "months", *months, Basis::given,
-                          std::string{to_string(tariff)});
-            lines().result("node_hour", by("/h"),
-                           "(price + upfront / (commitment_months * hours_a_month)) * exchange");
-        } else {
-            lines().result("node_hour", by("/h"), "price * exchange");
-        }
+        lines().result("node_hour", by("/h"),
+                       tariff == Tariff::monthly ? "price / hours_a_month * exchange"
+                       : has("commitment_months") && cost_.offer.upfront
+                           ? "(price + upfront / (commitment_months * hours_a_month)) * exchange"
+                           : "price * exchange");
         lines().result("cluster_hour", by("/h"), "node_hour * nodes");
         lines().result("part_gpu", money_,
                        is_by_use(tariff) ? "cluster_hour * hours_used"
@@ -305,13 +288,10 @@ private:
         const auto sum = fmt::format(
             "{}", fmt::join(has("part_gpu") ? known : std::vector<std::string>{"part_gpu"}, " + "));
         lines().result("month", money_, sum);
-        std::string paid = "term_months";
-        const auto months = commitment_months(offer.tariff);
-        if (months && lines().find("commitment_months") == nullptr)
-            lines().input("commitment_months", "months", *months, Basis::given,
-                          std::string{to_string(offer.tariff)});
-        if (months) paid = "ceil(term_months / commitment_months) * commitment_months";
-        lines().result("term", money_, fmt::format("month * {}", paid));
+        lines().result("term", money_,
+                       has("commitment_months")
+                           ? "month * ceil(term_months / commitment_months) * commitment_months"
+                           : "month * term_months");
     }
 
     const CostOptions& options_;
@@ -388,10 +368,8 @@ std::vector<BreakEven> break_evens(const std::vector<Cost>& costs) {
             BreakEven one{.bought = i, .rented = j, .lines = {}};
             const auto take = [&](const char* key, const Cost& cost, const char* of) {
                 const auto* line = cost.lines.find(of);
-                if (line->quantity)
-                    one.lines.input(key, line->unit, *line->quantity, line->basis, cost.offer.id);
-                else
-                    one.lines.unknown(key, line->unit, line->why);
+                one.lines.input(key, line->unit, line->quantity, line->basis, cost.offer.id,
+                                line->why);
             };
             take("capital", bought, "capital");
             take("running_month", bought, "running_month");
@@ -438,14 +416,14 @@ void add_inputs(Calculation& lines, std::span<const Setting> table, const Given&
         const std::string key{setting.key};
         std::string unit{setting.unit};
         if (unit.starts_with(stands)) unit = money + unit.substr(stands.size());
-        if (const auto own = given.find(setting.key); own != given.end())
+        const auto own = given.find(setting.key);
+        const auto there = published.find(setting.key);
+        if (own != given.end())
             lines.input(key, unit, own->second, Basis::given, "--set");
-        else if (const auto there = published.find(setting.key); there != published.end())
+        else if (there != published.end())
             lines.input(key, unit, there->second, basis, source);
-        else if (setting.usual)
-            lines.input(key, unit, *setting.usual, Basis::assumed, "");
         else
-            lines.unknown(key, unit, "not_given");
+            lines.input(key, unit, setting.usual, Basis::assumed, "");
     }
 }
 

@@ -7,11 +7,13 @@
 
 #pragma once
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "document/document.hpp"
 #include "purchase/calculation.hpp"
 #include "purchase/offer.hpp"
 #include "reference/hardware.hpp"
+#include "stats/forecast.hpp"
 #include "store/collection.hpp"
 
 #include <array>
@@ -121,8 +123,62 @@ void add_goodput(Calculation& lines);
 
 /// `explain`: every line of each calculation, with formula and source.
 document::Document make_document(const std::vector<Cost>& costs, bool explain);
-std::string to_json(const std::vector<Cost>& costs);
+/// `usage`: of plan_usage(); null: not asked for.
+std::string to_json(const std::vector<Cost>& costs, const json::Value& usage = {});
 
+// --- usage ---------------------------------------------------------------------------------------
+// Which part of the machines in use to reserve, and for which term: past hours from a table of the user, their forecast
+// (stats/forecast.hpp), and the offered tariffs.
+
+/// Hours of one type in consecutive months.
+struct Usage {
+    std::string provider; ///< empty: any
+    std::string region;   ///< the same
+    std::string instance;
+    std::string first; ///< month: "2023-11"
+    std::vector<double> hours;
+};
+/// CSV with the columns month (2026-01), instance, hours, and optional provider
+/// and region.
+Result<std::vector<Usage>> parse_usage(std::string_view text, const std::string& source);
+
+/// For programs: these stay as they are. What each means: usage_state.json of
+/// document/texts.
+ASSAY_ENUM(UsageState, planned, nothing, short_history, not_offered, no_on_demand, no_commitment)
+
+/// Nodes that are paid for every hour of a term, the rest on demand.
+struct Commitment {
+    std::string offer;
+    std::string currency;
+    Tariff tariff = Tariff::unset;
+    double months = 0;     ///< the term
+    double break_even = 0; ///< share of hours from which a reserved node costs
+                           ///< less than one on demand
+    double nodes = 0;      ///< with the least expected cost over the term
+    double with = 0;       ///< that cost, in the currency of the price
+    double without = 0;    ///< all on demand
+    double saving = 0;
+    std::optional<double> saving_low; ///< 80% interval
+    std::optional<double> saving_high;
+};
+
+struct UsagePlan {
+    Usage used;
+    UsageState state = UsageState::planned;
+    double nodes_used = 0; ///< on average of the last twelve months
+    std::optional<stats::Forecast> forecast;
+    std::string on_demand;        ///< the cheapest offer
+    std::vector<Commitment> plan; ///< the most saved a month first
+};
+/// Fails where no type has enough months, or prices of one are in several
+/// currencies.
+Result<std::vector<UsagePlan>> plan_usage(const std::vector<Usage>& used,
+                                          const std::vector<Cost>& costs);
+
+document::Section section_of(const std::vector<UsagePlan>& plans);
+json::Value to_json(const std::vector<UsagePlan>& plans);
+
+// -------------------------------------------------------------------------------------------------
 // What other documents of calculations say likewise.
 
 /// "USD 12.34/h", "67%", "5.05e+11 FLOP": with the interval behind it where it has one.

@@ -41,8 +41,6 @@ std::size_t known_parts(const Cost& cost) {
         cost_parts, [&](const char* part) { return line_of(cost, part).quantity.has_value(); }));
 }
 
-constexpr std::array headlines{"node_hour", "job", "month", "term", "energy_month", "goodput"};
-
 /// What the sums of an offer leave out; empty where they leave out nothing.
 std::string gaps_of(const Cost& cost) {
     const auto parts = known_parts(cost);
@@ -54,62 +52,50 @@ std::string gaps_of(const Cost& cost) {
                 say<text::cost::part_missing>(name_of_line(part), reason_in_words(line)));
     return say<text::cost::parts_of>(parts, cost_parts.size(), join(missing));
 }
-/// What is the same of all offers is said once, below them.
-bool have_same_gaps(const std::vector<Cost>& costs) {
-    return std::ranges::all_of(
-        costs, [&](const Cost& cost) { return gaps_of(cost) == gaps_of(costs.front()); });
-}
-bool is_known(const std::vector<Cost>& costs, const char* key) {
-    return std::ranges::any_of(costs, [&](const Cost& cost) {
-        const auto* line = cost.lines.find(key);
-        return line != nullptr && line->quantity;
-    });
-}
-
-Row row_of(const Cost& cost, bool with_gaps) {
-    Cell name{.text = plain(cost.offer.id),
-              .detail = in_words(cost.offer.tariff),
-              .tone = line_of(cost, "month").quantity ? Tone::plain : Tone::weak};
-    if (auto gaps = gaps_of(cost); with_gaps && !gaps.empty())
-        name.notes.push_back(std::move(gaps));
-    if (!cost.price.exchanged.source.empty())
-        name.notes.push_back(say<text::offers::exchanged>(plain(cost.price.exchanged.source)));
-    Row row{.cells = {std::move(name)}};
-    for (const auto* key : headlines) row.cells.push_back(cell_of(cost.lines.find(key)));
-    return row;
+bool is_known(const std::vector<Cost>& costs, std::string_view key) {
+    return std::ranges::any_of(costs,
+                               [&](const Cost& cost) { return cost.lines.of(key).has_value(); });
 }
 
 std::vector<Block> overview(const std::vector<Cost>& costs) {
     Table table{.columns = {{.title = say<text::offers::offer>()}},
                 .sheet = say<text::cost::kicker>()};
+    std::vector<std::string> unknown; // columns that would only repeat why
     std::uint8_t rank = 0;
-    for (const auto* key : headlines) {
-        const bool minor =
-            std::string_view{key} == "energy_month" || std::string_view{key} == "goodput";
+    for (const std::string key : {"node_hour", "job", "month", "term", "energy_month", "goodput"}) {
+        if (key != "month" && !is_known(costs, key)) {
+            const auto* line = costs.empty() ? nullptr : costs.front().lines.find(key);
+            if (line != nullptr)
+                unknown.push_back(
+                    say<text::cost::part_missing>(name_of_line(key), reason_in_words(*line)));
+            continue;
+        }
+        const bool minor = key == "energy_month" || key == "goodput";
         rank = minor ? static_cast<std::uint8_t>(rank + 1) : std::uint8_t{0};
         table.columns.push_back(
             {.title = name_of_line(key), .numeric = true, .rank = rank, .key = key});
     }
-    if (costs.empty()) return {std::move(table)};
-    const bool same_gaps = have_same_gaps(costs);
-    for (const auto& cost : costs) table.rows.push_back(row_of(cost, !same_gaps));
-    std::vector<std::string> unknown; // columns that would only repeat why
-    for (std::size_t c = headlines.size(); c-- > 0;) {
-        const auto* key = headlines[c]; // NOLINT(*-constant-array-index)
-        const auto* line = costs.front().lines.find(key);
-        if (is_known(costs, key) || key == std::string_view{"month"}) continue;
-        if (line != nullptr)
-            unknown.insert(unknown.begin(), say<text::cost::part_missing>(name_of_line(key),
-                                                                          reason_in_words(*line)));
-        const auto at = static_cast<std::ptrdiff_t>(c) + 1;
-        table.columns.erase(table.columns.begin() + at);
-        for (auto& row : table.rows) row.cells.erase(row.cells.begin() + at);
+    // What is the same of all offers is said once, below them.
+    const auto gaps = costs.empty() ? std::string{} : gaps_of(costs.front());
+    const bool same_gaps =
+        std::ranges::all_of(costs, [&](const Cost& cost) { return gaps_of(cost) == gaps; });
+    for (const auto& cost : costs) {
+        Cell name{.text = plain(cost.offer.id),
+                  .detail = in_words(cost.offer.tariff),
+                  .tone = line_of(cost, "month").quantity ? Tone::plain : Tone::weak};
+        if (auto own = gaps_of(cost); !same_gaps && !own.empty())
+            name.notes.push_back(std::move(own));
+        if (!cost.price.exchanged.source.empty())
+            name.notes.push_back(say<text::offers::exchanged>(plain(cost.price.exchanged.source)));
+        auto& row = table.rows.emplace_back(Row{.cells = {std::move(name)}});
+        for (std::size_t c = 1; c < table.columns.size(); ++c)
+            row.cells.push_back(cell_of(cost.lines.find(table.columns[c].key)));
     }
     std::vector<Block> blocks{std::move(table)};
     const auto add = [&](std::string text) {
         blocks.emplace_back(Paragraph{.text = std::move(text), .tone = Tone::weak, .mark = "-"});
     };
-    if (auto gaps = gaps_of(costs.front()); same_gaps && !gaps.empty()) add(std::move(gaps));
+    if (same_gaps && !gaps.empty()) add(gaps);
     if (!unknown.empty()) add(say<text::cost::unknown_of_all>(join(unknown)));
     return blocks;
 }
@@ -282,7 +268,7 @@ Document make_document(const std::vector<Cost>& costs, bool explain) {
     return document;
 }
 
-std::string to_json(const std::vector<Cost>& costs) {
+std::string to_json(const std::vector<Cost>& costs, const json::Value& usage) {
     json::Value list = json::Value::array();
     for (const auto& cost : costs)
         list.push_back({{"offer", cost.offer.id},
@@ -296,9 +282,10 @@ std::string to_json(const std::vector<Cost>& costs) {
         pairs.push_back({{"bought", costs[one.bought].offer.id},
                          {"rented", costs[one.rented].offer.id},
                          {"lines", to_json(one.lines)}});
-    return json::to_text({{"schema", "assay.cost/1"},
-                          {"costs", std::move(list)},
-                          {"rent_or_buy", std::move(pairs)}});
+    json::Value all{
+        {"schema", "assay.cost/1"}, {"costs", std::move(list)}, {"rent_or_buy", std::move(pairs)}};
+    if (!usage.is_null()) all["usage"] = usage;
+    return json::to_text(all);
 }
 
 } // namespace assay::purchase

@@ -13,6 +13,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 namespace assay::purchase {
@@ -103,7 +104,7 @@ Result<double> amount_in(const Attribute& what, const std::string& text) {
     if (what.unit == "ms" || what.unit == "min" || what.unit == "h" || what.unit == "d") {
         if (text.ends_with('d'))
             if (const auto days = parse_real(text.substr(0, text.size() - 1)); days && *days >= 0)
-                return *days * day;
+                return *days * 86400;
         const auto seconds = parse_duration(text);
         return seconds && !ends_in_digit ? Result<double>{*seconds} : refuse("20ms, 15m, 4h or 2d");
     }
@@ -189,7 +190,10 @@ Result<Need> case_need(const Item& item, const std::string& text) {
 }
 
 Result<Need> plain_need(const Item& item, const std::string& text) {
-    const auto* const what = attribute_of(item.left);
+    static const std::map<std::string, std::string_view, std::less<>> other_names{
+        {"gpus", "devices"}, {"gpu", "device"}, {"gpu_memory", "device_memory"}};
+    const auto other = other_names.find(item.left);
+    const auto* const what = attribute_of(other == other_names.end() ? item.left : other->second);
     if (what == nullptr || what->code == "case") {
         const auto names = attribute_names();
         return fail(fmt::format("need \"{}\" is not known{}; there are {}, and cases: {}",

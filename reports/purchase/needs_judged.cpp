@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "document/document.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"

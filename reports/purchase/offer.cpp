@@ -10,23 +10,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
 #include <system_error>
-#include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace assay::purchase {
 namespace {
 
-/// What is said of one that is out of its range; empty where it is in it, or absent.
-std::string range_fault(const std::optional<double>& value, double most, bool zero_allowed) {
-    if (!value || (zero_allowed && *value == 0)) return {};
-    if (*value > 0 && *value <= most) return {};
-    return fmt::format("{:g} is not {} {:g}", *value, zero_allowed ? "0 to" : "above 0 and at most",
+constexpr double many = 1e9;
+
+/// What numbers are out of their range; empty where all is well.
+std::string range_fault(std::string_view key, double value) {
+    constexpr std::array above_zero{"count",        "vcpus",      "cores",
+                                    "memory_gib",   "latency_ms", "idle_reclaim_hours",
+                                    "availability", "durability"};
+    constexpr std::array shares{"support_share", "credit_share", "availability", "durability"};
+    const bool zero_allowed = std::ranges::count(above_zero, key) == 0;
+    const double most = std::ranges::count(shares, key) > 0 ? 1 : many;
+    if ((value > 0 && value <= most) || (zero_allowed && value == 0)) return {};
+    return fmt::format("{:g} is not {} {:g}", value, zero_allowed ? "0 to" : "above 0 and at most",
                        most);
+}
+std::string range_fault(std::string_view key, const Amount& amount) {
+    constexpr double most = 1e12;
+    const auto& [text, value] = amount;
+    if (value < 0) return fmt::format("{} is negative", plain(text, 60));
+    if (value == 0) return key == "price" ? "is 0; leave out a price that is not known" : "";
+    return value > most || value < 1 / most ? fmt::format("{} is out of range", plain(text, 60))
+                                            : std::string{};
 }
 
 } // namespace
@@ -55,60 +71,26 @@ std::pair<std::string_view, std::string> fault_of(const Offer& offer) {
                                         plain(offer.currency, 60))};
     if (!offer.date.empty() && !seconds_of(offer.date))
         return {"date", fmt::format("\"{}\" is no date: 2026-01-31", plain(offer.date, 60))};
-    for (const auto& [key, amount, zero] :
-         {std::tuple{"price", &offer.price, false},
-          {"upfront", &offer.upfront, true},
-          {"egress_per_gb", &offer.egress_per_gb, true},
-          {"storage_per_gb_month", &offer.storage_per_gb_month, true},
-          {"network_per_month", &offer.network_per_month, true},
-          {"control_plane_per_month", &offer.control_plane_per_month, true},
-          {"support_per_month", &offer.support_per_month, true},
-          {"setup", &offer.setup, true}}) {
-        if (!*amount) continue;
-        const auto& [text, value] = **amount;
-        if (offer.currency.empty()) return {"currency", "is missing: USD, EUR, CNY, ..."};
-        if (value < 0) return {key, fmt::format("{} is negative", plain(text, 60))};
-        if (value == 0 && !zero) return {key, "is 0; leave out a price that is not known"};
-        constexpr double most = 1e12;
-        if (value > most || (value > 0 && value < 1 / most))
-            return {key, fmt::format("{} is out of range", plain(text, 60))};
-    }
-    constexpr double many = 1e9;
-    for (const auto& [key, value, most, zero] :
-         {std::tuple{"count", &offer.count, many, false},
-          {"gpus", &offer.gpus, many, true},
-          {"vcpus", &offer.vcpus, many, false},
-          {"cores", &offer.cores, many, false},
-          {"memory_gib", &offer.memory_gib, many, false},
-          {"local_disk_gb", &offer.local_disk_gb, many, true},
-          {"network_gbps", &offer.network_gbps, many, true},
-          {"billing_step_s", &offer.billing_step_s, many, true},
-          {"minimum_hours", &offer.minimum_hours, many, true},
-          {"support_share", &offer.support_share, 1.0, true},
-          {"interruptions_per_hour", &offer.interruptions_per_hour, 1e3, true},
-          {"availability", &offer.availability, 1.0, false},
-          {"durability", &offer.durability, 1.0, false},
-          {"replacement_hours", &offer.replacement_hours, many, true},
-          {"bandwidth_gbps", &offer.bandwidth_gbps, many, true},
-          {"lead_time_days", &offer.lead_time_days, many, true},
-          {"startup_minutes", &offer.startup_minutes, many, true},
-          {"scaling_minutes", &offer.scaling_minutes, many, true},
-          {"idle_reclaim_hours", &offer.idle_reclaim_hours, many, false},
-          {"latency_ms", &offer.latency_ms, 1e6, false},
-          {"trial_budget", &offer.trial_budget, many, true},
-          {"claim_days", &offer.claim_days, many, true},
-          {"credit_share", &offer.credit_share, 1.0, true}})
-        if (auto fault = range_fault(*value, most, zero); !fault.empty())
-            return {key, std::move(fault)};
-    return {};
+    std::pair<std::string_view, std::string> fault;
+    each_field(
+        [&](const char* key, const auto& member) {
+            if constexpr (requires { range_fault(key, *member); }) {
+                if (!fault.second.empty() || !member) return;
+                using Member = std::decay_t<decltype(*member)>;
+                if (std::is_same_v<Member, Amount> && offer.currency.empty())
+                    fault = {"currency", "is missing: USD, EUR, CNY, ..."};
+                else
+                    fault = {key, range_fault(key, *member)};
+            }
+        },
+        offer);
+    return fault;
 }
 
 const std::vector<std::string>& offer_columns() {
     static const auto columns = json::keys_of(Offer{});
     return columns;
 }
-
-json::Value to_json(const Offer& offer) { return json::encode(offer); }
 
 // --- money ---------------------------------------------------------------------------------------
 
@@ -209,10 +191,7 @@ std::string money_in_words(double value, std::string_view currency) {
     if (size >= 1e15) {
         digits = fmt::format("{:.4g}", value);
     } else if (size >= whole_from) {
-        digits = fmt::format("{:.0f}", value);
-        for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (value < 0 ? 1 : 0);
-             at -= 3)
-            digits.insert(static_cast<std::size_t>(at), 1, ',');
+        digits = fmt::format("{}{}", value < 0 ? "-" : "", fmt::group_digits(std::llrint(size)));
     } else if (size >= 1 || size == 0) {
         digits = fmt::format("{:.2f}", value);
     } else {
@@ -290,6 +269,14 @@ Exchange exchange(const std::vector<ExchangeRate>& rates, std::string_view from,
     return {.state = PriceState::no_rate, .factor = 0, .source = {}};
 }
 
+double quoted_hour(const Offer& offer) {
+    double hour = offer.price->value;
+    if (offer.tariff == Tariff::monthly) hour /= hours_a_month;
+    if (const auto months = commitment_months(offer.tariff); months && offer.upfront)
+        hour += offer.upfront->value / (*months * hours_a_month);
+    return hour;
+}
+
 Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
                const PriceTerms& terms) {
     Price price{.state = state_of(offer.date, terms),
@@ -306,12 +293,7 @@ Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
     price.exchanged = exchange(rates, offer.currency, price.currency, terms);
     price.state = price.exchanged.state;
     if (price.state != PriceState::known || offer.tariff == Tariff::purchase) return price;
-    double hour = offer.price->value;
-    if (offer.tariff == Tariff::monthly) hour /= hours_a_month;
-    if (offer.upfront)
-        if (const auto months = commitment_months(offer.tariff))
-            hour += offer.upfront->value / (*months * hours_a_month);
-    price.hour = hour * price.exchanged.factor;
+    price.hour = quoted_hour(offer) * price.exchanged.factor;
     return price;
 }
 

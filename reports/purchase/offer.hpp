@@ -160,7 +160,6 @@ struct OffersRead {
 /// What is wrong with an offer, whatever it was read from: the key and what about it; empty where all is well.
 std::pair<std::string_view, std::string> fault_of(const Offer& offer);
 
-json::Value to_json(const Offer& offer);
 /// The names of columns that offers are read from.
 const std::vector<std::string>& offer_columns();
 
@@ -210,10 +209,12 @@ struct Price {
     PriceState state = PriceState::known;
     std::string currency; ///< that it is shown in
     Exchange exchanged;
-    /// Of one node and hour, in `currency`: what a commitment costs at once spread over it, a month over 730 hours.
-    /// Nothing for what is bought, whose cost depends on how long it is used.
+    /// Of one node, in `currency`; nothing for what is bought, whose cost depends on how long it is used.
     std::optional<double> hour;
 };
+/// Of one node, as quoted: what a commitment costs at once spread over it, a month over 730 hours; the price of what is
+/// bought.
+double quoted_hour(const Offer& offer);
 Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates, const PriceTerms& terms);
 
 /// Fails where prices are in several currencies: they are compared in none.

@@ -23,76 +23,52 @@ Cell money(double value, const std::string& currency) {
     return {.text = money_in_words(value, currency), .number = value, .unit = currency};
 }
 
-/// "8 × H100, 192 vCPU, 2048 GiB": what one pays for, as far as it is known.
-std::string included_in(const Offer& offer) {
-    std::vector<std::string> parts;
-    const auto add = [&](const std::optional<double>& value, const char* form) {
-        if (value) parts.push_back(fmt::format(fmt::runtime(form), *value));
-    };
-    if (offer.gpus.value_or(0) > 0)
-        parts.push_back(
-            fmt::format("{:g} × {}", *offer.gpus, offer.gpu.empty() ? "GPU" : plain(offer.gpu)));
-    add(offer.vcpus, "{:g} vCPU");
-    if (offer.cores) parts.push_back(say<text::offers::cores>(fmt::format("{:g}", *offer.cores)));
-    add(offer.memory_gib, "{:g} GiB");
-    if (offer.local_disk_gb)
-        parts.push_back(
-            say<text::offers::local_disk>(fmt::format("{:g} GB", *offer.local_disk_gb)));
-    add(offer.network_gbps, "{:g} Gb/s");
-    return join(parts);
+std::string value_of(std::string_view key, double value, const std::string& /*currency*/) {
+    const bool is_share = key.ends_with("_share") || key == "availability" || key == "durability";
+    if (is_share) return fmt::format("{:.12g}%", 100 * value);
+    for (const auto& [ending, unit] :
+         {std::pair{"_gib", " GiB"}, {"_gb", " GB"}, {"_gbps", " Gb/s"}, {"_ms", " ms"}})
+        if (key.ends_with(ending)) return fmt::format("{:g}{}", value, unit);
+    return fmt::format("{:g}", value);
+}
+std::string value_of(std::string_view /*key*/, const Amount& amount, const std::string& currency) {
+    return fmt::format("{} {}", currency, plain(amount.text));
 }
 
-std::string promised_in(const Offer& offer) {
+/// Lines of what a node has, of what is paid beside its price, and of what is promised: "8 × H100, 192 vCPU, 2048 GiB".
+std::vector<std::string> notes_of(const Offer& offer) {
+    std::vector<std::string> notes;
     std::vector<std::string> parts;
-    const auto share = [](double value) { return fmt::format("{:.12g}%", 100 * value); };
-    if (offer.availability)
-        parts.push_back(say<text::offers::availability>(share(*offer.availability)));
-    if (offer.durability) parts.push_back(say<text::offers::durability>(share(*offer.durability)));
-    if (offer.bandwidth_gbps)
-        parts.push_back(say<text::offers::bandwidth>(fmt::format("{:g}", *offer.bandwidth_gbps)));
-    if (offer.replacement_hours)
-        parts.push_back(
-            say<text::offers::replacement>(fmt::format("{:g}", *offer.replacement_hours)));
-    if (offer.lead_time_days)
-        parts.push_back(say<text::offers::lead_time>(fmt::format("{:g}", *offer.lead_time_days)));
-    for (const auto* label : {&offer.residency, &offer.compliance})
-        if (!label->empty()) parts.push_back(plain(*label));
-    return join(parts);
-}
-
-/// What is paid beside the price, and by which steps, in the currency of the quote.
-std::string billed_in(const Offer& offer) {
-    std::vector<std::string> parts;
-    const auto add = [&](const std::optional<Amount>& amount, auto say_it) {
-        if (amount) parts.push_back(say_it(fmt::format("{} {}", offer.currency, amount->text)));
+    const auto end_line = [&] {
+        if (!parts.empty()) notes.push_back(join(parts));
+        parts.clear();
     };
-    add(offer.upfront, [](const auto& one) { return say<text::offers::upfront>(one); });
-    add(offer.storage_per_gb_month,
-        [](const auto& one) { return say<text::offers::storage>(one); });
-    add(offer.egress_per_gb, [](const auto& one) { return say<text::offers::egress>(one); });
-    add(offer.network_per_month, [](const auto& one) { return say<text::offers::network>(one); });
-    add(offer.control_plane_per_month,
-        [](const auto& one) { return say<text::offers::control>(one); });
-    add(offer.support_per_month, [](const auto& one) { return say<text::offers::support>(one); });
-    if (offer.support_share)
-        parts.push_back(
-            say<text::offers::support_share>(fmt::format("{:.6g}%", 100 * *offer.support_share)));
-    add(offer.setup, [](const auto& one) { return say<text::offers::setup>(one); });
-    if (offer.billing_step_s)
-        parts.push_back(say<text::offers::step>(fmt::format("{:g}", *offer.billing_step_s)));
-    if (offer.minimum_hours)
-        parts.push_back(say<text::offers::minimum>(fmt::format("{:g}", *offer.minimum_hours)));
-    if (offer.interruptions_per_hour)
-        parts.push_back(
-            say<text::offers::interrupted>(fmt::format("{:g}", *offer.interruptions_per_hour)));
-    return join(parts);
+    each_field(
+        [&](std::string_view key, const auto& member) {
+            if (key == "tariff" || key == "availability") end_line();
+            const auto form = find_text("offer_figure", key);
+            if (!form) return;
+            const auto add = [&](const std::string& text) {
+                parts.push_back(fmt::format(fmt::runtime(*form), text));
+            };
+            if constexpr (requires { value_of(key, *member, offer.currency); }) {
+                if (member) add(value_of(key, *member, offer.currency));
+            } else if constexpr (requires { plain(member); }) {
+                if (key == "gpu" && offer.gpus.value_or(0) > 0)
+                    add(fmt::format("{:g} × {}", *offer.gpus,
+                                    member.empty() ? "GPU" : plain(member)));
+                else if (key != "gpu" && !member.empty())
+                    add(plain(member));
+            }
+        },
+        offer);
+    end_line();
+    return notes;
 }
 
 Row row_of(const Offer& offer, const Offers& offers, const PriceTerms& terms) {
     const auto price = price_of(offer, offers.rates, terms);
-    Cell name{.text = plain(offer.id)};
-    for (auto line : {included_in(offer), billed_in(offer), promised_in(offer)})
-        if (!line.empty()) name.notes.push_back(std::move(line));
+    Cell name{.text = plain(offer.id), .notes = notes_of(offer)};
     if (!offer.source.empty() || !offer.date.empty())
         name.notes.push_back(say<text::offers::source>(plain(offer.source), plain(offer.date)));
     if (!price.exchanged.source.empty())
@@ -116,28 +92,6 @@ Row row_of(const Offer& offer, const Offers& offers, const PriceTerms& terms) {
                       std::move(quote),
                       std::move(hour),
                       price.hour && gpus > 0 ? money(*price.hour / gpus, price.currency) : Cell{}}};
-}
-
-std::vector<std::string> names_of(const std::vector<LintedOffers>& files) {
-    std::vector<std::string> names;
-    for (const auto& file : files) names.push_back(file.file);
-    return names;
-}
-
-std::vector<LintRow> rows_of(const std::vector<LintedOffers>& files) {
-    std::vector<LintRow> rows;
-    for (const auto& file : files)
-        for (const auto& one : file.findings) {
-            rows.push_back(one);
-            rows.back().file = file.file;
-        }
-    return rows;
-}
-
-std::size_t offers_in(const std::vector<LintedOffers>& files) {
-    std::size_t offers = 0;
-    for (const auto& file : files) offers += file.offers;
-    return offers;
 }
 
 } // namespace
@@ -185,7 +139,7 @@ std::string to_json(const Offers& offers, const PriceTerms& terms) {
     json::Value list = json::Value::array();
     for (const auto& offer : offers.offers) {
         const auto price = price_of(offer, offers.rates, terms);
-        auto one = to_json(offer);
+        auto one = json::encode(offer);
         one["state"] = to_string(price.state);
         one["node_hour"] = json::encode(price.hour);
         one["shown_in"] = price.currency;
@@ -198,25 +152,22 @@ std::string to_json(const Offers& offers, const PriceTerms& terms) {
                           {"offers", std::move(list)}});
 }
 
-Document make_document(const std::vector<LintedOffers>& files) {
-    const auto rows = rows_of(files);
+Document make_document(const LintedOffers& linted) {
+    const auto& rows = linted.findings;
     return lint_document(say<text::offers::kicker>(),
-                         say<text::offers::lint_title>(list_of(names_of(files), 3)),
-                         say_count<text::offers::count>(offers_in(files)),
+                         say<text::offers::lint_title>(list_of(linted.files, 3)),
+                         say_count<text::offers::count>(linted.offers),
                          say<text::offers::lint_found>(
                              say_count<text::limits::findings>(rows.size()), serious_of(rows)),
-                         names_of(files), rows);
+                         linted.files, rows);
 }
 
-std::string to_json(const std::vector<LintedOffers>& files) {
-    const auto rows = rows_of(files);
+std::string to_json(const LintedOffers& linted) {
     return json::to_text({{"schema", "assay.offers.lint/1"},
-                          {"files", names_of(files)},
-                          {"offers", offers_in(files)},
-                          {"serious", serious_of(rows)},
-                          {"findings", lint_rows(rows, "offer")}});
+                          {"files", linted.files},
+                          {"offers", linted.offers},
+                          {"serious", serious_of(linted.findings)},
+                          {"findings", lint_rows(linted.findings, "offer")}});
 }
-
-bool any_serious(const std::vector<LintedOffers>& files) { return serious_of(rows_of(files)) > 0; }
 
 } // namespace assay::purchase

@@ -58,13 +58,12 @@ document::Document make_document(const Offers& offers, const PriceTerms& terms,
 std::string to_json(const Offers& offers, const PriceTerms& terms);
 
 struct LintedOffers {
-    std::string file;
+    std::vector<std::string> files;
     std::size_t offers = 0;
-    std::vector<document::LintRow> findings;
+    std::vector<document::LintRow> findings; ///< each with its file
 };
-document::Document make_document(const std::vector<LintedOffers>& files);
-std::string to_json(const std::vector<LintedOffers>& files);
-bool any_serious(const std::vector<LintedOffers>& files);
+document::Document make_document(const LintedOffers& linted);
+std::string to_json(const LintedOffers& linted);
 
 std::string in_words(Tariff tariff);
 /// "aws c7a.large (on demand)"

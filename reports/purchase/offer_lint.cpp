@@ -15,6 +15,7 @@
 #include <numbers>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace assay::purchase {
 
@@ -39,13 +40,11 @@ public:
 
     std::vector<LintRow> take() {
         for (const auto& fault : read_.faults)
-            found_.push_back({.code = to_string(OfferCode::unreadable),
-                              .what = plain(fault),
-                              .instead = say<text::offers::by_schema>()});
+            add(OfferCode::unreadable, Severity::serious, plain(fault),
+                say<text::offers::by_schema>());
         if (read_.skipped > 0)
-            found_.push_back({.code = to_string(OfferCode::skipped_lines),
-                              .severity = Severity::note,
-                              .what = say_count<text::offers::skipped>(read_.skipped)});
+            add(OfferCode::skipped_lines, Severity::note,
+                say_count<text::offers::skipped>(read_.skipped), "");
         currencies();
         prices();
         pairs();
@@ -68,6 +67,14 @@ private:
                           .instead = std::move(instead)});
     }
 
+    /// Of several offers.
+    void add(OfferCode code, Severity severity, std::string what, std::string instead) {
+        found_.push_back({.code = to_string(code),
+                          .severity = severity,
+                          .what = std::move(what),
+                          .instead = std::move(instead)});
+    }
+
     void currencies() {
         std::set<std::string> all;
         for (const auto& offer : offers_)
@@ -77,9 +84,9 @@ private:
             const auto& first = terms_.currency.empty() ? *all.begin() : terms_.currency;
             const auto state = exchange(read_.offers.rates, currency, first, terms_).state;
             if (state == PriceState::known) continue;
-            found_.push_back({.code = to_string(OfferCode::mixed_currencies),
-                              .what = say<text::offers::mixed>(currency, first, in_words(state)),
-                              .instead = say<text::offers::give_rate>()});
+            add(OfferCode::mixed_currencies, Severity::serious,
+                say<text::offers::mixed>(currency, first, in_words(state)),
+                say<text::offers::give_rate>());
         }
     }
 
@@ -93,11 +100,10 @@ private:
             if (const auto state = price_of(offer, {}, own).state; state != PriceState::known)
                 unpriced[state].push_back(plain(offer.id));
         for (const auto& [state, ids] : unpriced)
-            found_.push_back(
-                {.code = to_string(OfferCode::unpriced),
-                 .severity = state == PriceState::future ? Severity::serious : Severity::caution,
-                 .what = say<text::offers::unpriced>(list_of(ids, shown), in_words(state)),
-                 .instead = say<text::offers::ask_again>()});
+            add(OfferCode::unpriced,
+                state == PriceState::future ? Severity::serious : Severity::caution,
+                say<text::offers::unpriced>(list_of(ids, shown), in_words(state)),
+                say<text::offers::ask_again>());
     }
 
     // --- prices beside each other -----------------------------------------------------------------
@@ -129,12 +135,9 @@ private:
                     say<text::offers::node_price>());
                 continue;
             }
-            double hour = offer.price->value;
-            if (offer.tariff == Tariff::monthly) hour /= hours_a_month;
-            if (const auto months = commitment_months(offer.tariff); months && offer.upfront)
-                hour += offer.upfront->value / (*months * hours_a_month);
             const bool has_gpus = !offer.gpu.empty() && offer.gpus.value_or(0) > 0;
-            Quote quote{.offer = &offer, .node = hour, .gpus = has_gpus ? *offer.gpus : 1};
+            Quote quote{
+                .offer = &offer, .node = quoted_hour(offer), .gpus = has_gpus ? *offer.gpus : 1};
             if (is_no_price(quote, has_gpus)) continue;
             alike[fmt::format("{}\n{}\n{}", to_string(offer.tariff), offer.currency,
                               has_gpus ? gpu_of(offer) : '\n' + offer.provider + offer.instance)]
@@ -207,47 +210,23 @@ private:
         return range;
     }
 
-    struct Cluster {
-        double low = 0;
-        double high = 0;
-        std::size_t counts = 0; ///< numbers of GPUs in it
-    };
-    /// Values that are no further apart than `width`, of the most numbers of GPUs.
-    template <class Value>
-    static Cluster densest(std::vector<Quote*> quotes, Value value, double width) {
-        std::ranges::sort(quotes, {}, value);
-        std::map<double, std::size_t> counts;
-        Cluster best;
-        std::size_t first = 0;
-        for (const auto* last : quotes) {
-            ++counts[last->gpus];
-            for (; value(last) > width * value(quotes[first]); ++first)
-                if (--counts[quotes[first]->gpus] == 0) counts.erase(quotes[first]->gpus);
-            if (counts.size() > best.counts)
-                best = {value(quotes[first]), value(last), counts.size()};
-        }
-        return best;
-    }
-    /// Of one provider, region and GPU: which price stays as it is while the GPUs grow? The rule that more numbers of GPUs
-    /// follow is the right one.
+    /// Of one provider, region and GPU: as much as fewer GPUs cost, and no offer at another price costs as much a GPU.
     void growth(const std::vector<Quote*>& family) {
-        constexpr double near = 1.5; // larger nodes are a little cheaper or dearer a GPU
-        const auto node = [](const Quote* quote) { return quote->node; };
-        const auto unit = [](const Quote* quote) { return quote->unit(); };
-        const auto scaled = densest(family, unit, near);
-        const auto flat = densest(family, node, 1);
-        const bool is_flat = flat.counts >= 2 && flat.counts > scaled.counts;
+        constexpr double near = 1.5;           // larger nodes are a little cheaper or dearer a GPU
         std::map<double, const Quote*> fewest; // GPUs for a price
+        std::set<std::pair<double, double>> units;
         for (const auto* quote : family) {
             auto& best = fewest[quote->node];
             if (best == nullptr || quote->gpus < best->gpus) best = quote;
+            units.emplace(quote->unit(), quote->node);
         }
         for (auto* quote : family) {
             const auto* const smaller = fewest[quote->node];
-            if (smaller->gpus >= quote->gpus) continue;
-            if (is_flat ? node(quote) != flat.low
-                        : scaled.counts < 2 || unit(quote) * near >= scaled.low)
-                continue;
+            bool agrees = false;
+            for (auto at = units.lower_bound({quote->unit() / near, 0});
+                 at != units.end() && at->first <= near * quote->unit() && !agrees; ++at)
+                agrees = at->second != quote->node;
+            if (smaller->gpus >= quote->gpus || agrees) continue;
             constexpr double few = 4; // half the price may be meant
             name(*quote, OfferCode::gpu_price,
                  say<text::offers::no_growth>(money_in_words(quote->node, quote->offer->currency),
@@ -302,18 +281,23 @@ private:
         const bool decided =
             2 * std::ranges::count_if(group, is_near) > static_cast<std::ptrdiff_t>(group.size());
         const auto* usual = decided ? median : dearest;
-        for (auto* quote : group) one(*quote, *usual, decided);
-        if (decided || dearest->named) return;
-        // Two answers: one of the two is wrong, unless what is cheap was named already.
-        const auto cheapest =
-            std::ranges::find_if(group, [](const auto* quote) { return !quote->named; });
-        if (differs(**cheapest, *dearest))
-            name(**cheapest, OfferCode::price_differs,
-                 say<text::offers::unlike>(
-                     money_in_words((*cheapest)->unit(), (*cheapest)->offer->currency),
-                     money_in_words(dearest->unit(), dearest->offer->currency),
-                     plain(dearest->offer->id)),
-                 say<text::offers::compare_quotes>());
+        bool told = false; // of two answers one is wrong: the cheapest is named
+        for (auto* quote : group) {
+            const auto own = money_in_words(quote->unit(), quote->offer->currency);
+            const auto others = money_in_words(usual->unit(), quote->offer->currency);
+            const double gpus = quote->gpus;
+            const double likeness =
+                std::min(std::numbers::ln2, 0.5 * std::log(std::max(gpus, 1.0)));
+            constexpr double few = 4; // of fewer, half the price may be meant
+            if (gpus >= 2 && std::abs(std::log(quote->node / usual->unit())) < likeness)
+                name(*quote, OfferCode::gpu_price,
+                     say<text::offers::gpu_price>(own, others, fmt::format("{:g}", gpus)),
+                     say<text::offers::node_price>(),
+                     gpus >= few ? Severity::serious : Severity::caution);
+            else if (differs(*quote, *usual) && (decided || !std::exchange(told, true)))
+                name(*quote, OfferCode::price_differs, say<text::offers::differs>(own, others),
+                     say<text::offers::compare_quotes>());
+        }
     }
     /// By more than a factor of 3, and by more than processors a GPU explain.
     static bool differs(const Quote& one, const Quote& other) {
@@ -324,21 +308,6 @@ private:
             allowed *= std::max(1.0, ratio > 1 ? more : 1 / more);
         }
         return ratio > allowed || ratio < 1 / allowed;
-    }
-    void one(Quote& quote, const Quote& usual, bool decided) {
-        constexpr double few = 4;
-        const double gpus = quote.gpus;
-        const auto own = money_in_words(quote.unit(), quote.offer->currency);
-        const auto others = money_in_words(usual.unit(), quote.offer->currency);
-        const double likeness = std::min(std::numbers::ln2, 0.5 * std::log(std::max(gpus, 1.0)));
-        if (gpus >= 2 && std::abs(std::log(quote.node / usual.unit())) < likeness)
-            name(quote, OfferCode::gpu_price,
-                 say<text::offers::gpu_price>(own, others, fmt::format("{:g}", gpus)),
-                 say<text::offers::node_price>(),
-                 gpus >= few ? Severity::serious : Severity::caution); // half may be meant
-        else if (decided && differs(quote, usual))
-            name(quote, OfferCode::price_differs, say<text::offers::differs>(own, others),
-                 say<text::offers::compare_quotes>());
     }
 
     /// The same type twice, and spot prices that are none.
@@ -364,15 +333,12 @@ private:
                 spot.push_back(plain(offer->id));
         }
         if (!again.empty())
-            found_.push_back({.code = to_string(OfferCode::duplicate),
-                              .severity = Severity::caution,
-                              .what = say<text::offers::duplicate>(list_of(again, shown)),
-                              .instead = say<text::offers::keep_one>()});
+            add(OfferCode::duplicate, Severity::caution,
+                say<text::offers::duplicate>(list_of(again, shown)), say<text::offers::keep_one>());
         if (!spot.empty())
-            found_.push_back({.code = to_string(OfferCode::spot_as_on_demand),
-                              .severity = Severity::caution,
-                              .what = say<text::offers::spot_as_on_demand>(list_of(spot, shown)),
-                              .instead = say<text::offers::compare_quotes>()});
+            add(OfferCode::spot_as_on_demand, Severity::caution,
+                say<text::offers::spot_as_on_demand>(list_of(spot, shown)),
+                say<text::offers::compare_quotes>());
     }
 
     const record::Machine* machine_of(const Offer& offer) const {
@@ -384,16 +350,16 @@ private:
 
     void cores() {
         for (const auto& offer : offers_) {
-            if (!offer.cores) continue;
             const auto* machine = machine_of(offer);
-            const auto cores = machine != nullptr ? machine->cores : std::nullopt;
-            if (cores ? *offer.cores > *cores : offer.vcpus && *offer.cores > *offer.vcpus)
+            const bool is_counted = machine != nullptr && machine->cores;
+            const auto most = is_counted ? std::optional<double>{*machine->cores} : offer.vcpus;
+            if (!offer.cores || !most || *offer.cores < *most) continue;
+            if (*offer.cores > *most)
                 add(OfferCode::vcpu_as_core, offer,
-                    say<text::offers::more_cores>(
-                        fmt::format("{:g}", *offer.cores),
-                        fmt::format("{:g}", cores ? *cores : *offer.vcpus)),
+                    say<text::offers::more_cores>(fmt::format("{:g}", *offer.cores),
+                                                  fmt::format("{:g}", *most)),
                     say<text::offers::count_cores>());
-            else if (!cores && offer.vcpus && *offer.cores == *offer.vcpus)
+            else if (!is_counted)
                 add(OfferCode::vcpu_as_core, offer,
                     say<text::offers::threads>(fmt::format("{:g}", *offer.cores)),
                     say<text::offers::count_cores>(), Severity::caution);
@@ -445,14 +411,12 @@ private:
         for (const auto& offer : offers_)
             if (machine_of(offer) == nullptr) unmeasured.push_back(plain(offer.id));
         if (!unmeasured.empty())
-            found_.push_back({.code = to_string(OfferCode::no_results),
-                              .severity = Severity::caution,
-                              .what = say<text::offers::no_results>(list_of(unmeasured, shown)),
-                              .instead = say<text::offers::measure>()});
+            add(OfferCode::no_results, Severity::caution,
+                say<text::offers::no_results>(list_of(unmeasured, shown)),
+                say<text::offers::measure>());
         if (const auto types = not_offered(offers_, *runs_, hardware_); !types.empty())
-            found_.push_back({.code = to_string(OfferCode::no_offer),
-                              .severity = Severity::note,
-                              .what = say<text::offers::no_offer>(list_of(types, shown))});
+            add(OfferCode::no_offer, Severity::note,
+                say<text::offers::no_offer>(list_of(types, shown)), "");
     }
 
     const OffersRead& read_;

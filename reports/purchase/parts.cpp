@@ -26,15 +26,22 @@ using record::human_percent;
 
 namespace {
 
-/// "GPUs: at least 8 (0 by the offer)", of all needs that are not met.
+/// "GPUs: at least 8", of all needs that are not met.
 std::string missed(const UnrankedOffer& one, const Ranking& ranking) {
     std::vector<std::string> all;
     for (std::size_t n = 0; n < ranking.needs.size(); ++n)
         if (one.needs[n].outcome != Outcome::met)
-            all.push_back(say<text::words::in_brackets>(
-                in_words(ranking.needs[n], ranking.currency),
-                in_words(one.needs[n], ranking.needs[n], ranking.currency)));
-    return list_of(all, 3);
+            all.push_back(in_words(ranking.needs[n], ranking.currency));
+    return list_of(all, all.size());
+}
+/// "aws p5.48xlarge (on demand, 0 measured)": with the figures that miss needs, where these are the reason.
+std::string with_figures(const UnrankedOffer& one, const Ranking& ranking) {
+    std::vector<std::string> figures{in_words(one.offer.tariff)};
+    for (std::size_t n = 0; one.why == Unranked::need && n < ranking.needs.size(); ++n)
+        if (one.needs[n].outcome != Outcome::met)
+            figures.push_back(in_words(one.needs[n], ranking.needs[n], ranking.currency));
+    return say<text::words::in_brackets>(plain(one.offer.provider + ' ' + one.offer.instance),
+                                         join(figures));
 }
 
 std::string why(const UnrankedOffer& one, const Ranking& ranking) {
@@ -72,7 +79,7 @@ Findings unranked(const View& view) {
         auto known = std::ranges::find(reasons, reason, [](const auto& own) { return own.first; });
         if (known == reasons.end())
             known = reasons.emplace(reasons.end(), std::move(reason), std::vector<std::string>{});
-        known->second.push_back(offer_name(one.offer));
+        known->second.push_back(with_figures(one, view.ranking));
     }
     Findings findings;
     constexpr std::size_t most = 10;

@@ -5,11 +5,13 @@
 #include "document/text.hpp"
 #include "purchase/cost.hpp"
 #include "purchase/offer_document.hpp"
+#include "stats/summary.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay::purchase {
 namespace {
@@ -25,31 +27,24 @@ bool fits(const std::string& pattern, const decide::Series& series) {
     return fnmatch(escaped.c_str(), name.c_str(), 0) == 0;
 }
 
-double middle(std::vector<double> values) {
-    std::ranges::sort(values);
-    const auto half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-/// Of all machines, from one value of each: the median of its runs.
-Quantity over_machines(const std::map<std::string, std::vector<double>>& values, double low,
-                       double high) {
-    std::vector<double> machines;
-    for (const auto& [id, own] : values) machines.push_back(middle(own));
-    return {middle(std::move(machines)), low, high};
-}
-
 /// What a job's power is computed from, beside the rate.
 bool stands_beside(const std::string& metric) { return metric == "time" || metric == "energy"; }
 
+/// Of all machines, from one value of each: the median of its runs.
 struct Gathered {
     std::map<std::string, std::vector<double>> values; ///< by machine
-    double low = 0;
+    double low = HUGE_VAL;
     double high = 0;
     void add(const std::string& machine, double value, double least, double most) {
-        low = values.empty() ? least : std::min(low, least);
-        high = values.empty() ? most : std::max(high, most);
+        low = std::min(low, least);
+        high = std::max(high, most);
         values[machine].push_back(value);
+    }
+    std::optional<Quantity> over_machines() const {
+        if (values.empty()) return {};
+        std::vector<double> machines;
+        for (const auto& [id, own] : values) machines.push_back(stats::median(own));
+        return Quantity{stats::median(machines), low, high};
     }
 };
 
@@ -128,7 +123,7 @@ Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
         return found;
     }
     found.series = *names.begin();
-    found.rate = over_machines(rates.values, rates.low, rates.high);
+    found.rate = rates.over_machines();
     found.machines = rates.values.size();
     found.runs = from.size();
     found.why.clear();
@@ -141,7 +136,7 @@ Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
         const double value = energy->second / time->second;
         watts.add(runs.machines[runs.runs[key.first].machine].id, value, value, value);
     }
-    if (!watts.values.empty()) found.watts = over_machines(watts.values, watts.low, watts.high);
+    found.watts = watts.over_machines();
     return found;
 }
 

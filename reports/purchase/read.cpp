@@ -188,25 +188,17 @@ private:
 
 } // namespace
 
-OffersRead parse_table(std::string_view text, const std::string& source,
-                       const OfferDefaults& defaults) {
-    return Table{text, source, defaults}.take();
-}
-
 std::string table_template() {
-    std::string text = fmt::format("{}", fmt::join(offer_columns(), ","));
-    text += "\r\n";
     const std::map<std::string, std::string, std::less<>> example{
         {"provider", "example"}, {"region", "eu-1"},      {"instance", "gpu-8x"},
         {"count", "4"},          {"gpus", "8"},           {"tariff", "on_demand"},
         {"currency", "EUR"},     {"source", "quote 123"}, {"billing_step_s", "3600"}};
-    bool first = true;
+    std::vector<std::string_view> cells;
     for (const auto& column : offer_columns()) {
-        if (!first) text += ',';
-        first = false;
-        if (const auto known = example.find(column); known != example.end()) text += known->second;
+        const auto known = example.find(column);
+        cells.push_back(known == example.end() ? std::string_view{} : known->second);
     }
-    return text + "\r\n";
+    return fmt::format("{}\r\n{}\r\n", fmt::join(offer_columns(), ","), fmt::join(cells, ","));
 }
 
 namespace {
@@ -214,26 +206,15 @@ namespace {
 /// Catalogues of a cloud have a million lines.
 constexpr std::size_t most_bytes = std::size_t{512} << 20U;
 
-OffersRead parse_json(std::string_view text, const std::string& source) {
-    OffersRead read;
-    const auto refuse = [&](const Error& error) {
-        read.offers = {};
-        read.faults = {error.message};
-        return read;
-    };
+Result<Offers> parse_json(std::string_view text, const std::string& source) {
     static const auto schema = json::read_file(layout().share / "schema" / "offer.json");
-    if (!schema) return refuse(schema.error());
-    const auto value = json::parse(text, source);
-    if (!value) return refuse(value.error());
-    if (auto checked = json::check_schema(*value, *schema, source); !checked)
-        return refuse(checked.error());
-    json::Document document{*value, source};
-    json::decode(document.root(), read.offers);
-    if (auto fine = document.result(); !fine) return refuse(fine.error());
+    if (!schema) return tl::unexpected{schema.error()};
+    ASSAY_TRY(const auto value, json::parse(text, source));
+    ASSAY_TRY(json::check_schema(value, *schema, source));
+    ASSAY_TRY(auto offers, json::read<Offers>(value, source));
     std::size_t number = 0;
-    for (auto& offer : read.offers.offers)
-        offer.where = fmt::format("{}: offers[{}]", source, number++);
-    return read;
+    for (auto& offer : offers.offers) offer.where = fmt::format("{}: offers[{}]", source, number++);
+    return offers;
 }
 
 std::string fault_of(const ExchangeRate& rate) {
@@ -290,7 +271,13 @@ OffersRead parse_offers(std::string_view text, const std::string& source,
                         const OfferDefaults& defaults) {
     const auto first = text.find_first_not_of(" \t\r\n");
     const bool is_json = first != std::string_view::npos && text[first] == '{';
-    auto read = is_json ? parse_json(text, source) : parse_table(text, source, defaults);
+    OffersRead read;
+    if (!is_json)
+        read = Table{text, source, defaults}.take();
+    else if (auto offers = parse_json(text, source))
+        read.offers = std::move(*offers);
+    else
+        read.faults = {offers.error().message};
     finish(read, source);
     return read;
 }

@@ -4,6 +4,7 @@
 #include "purchase/cost.hpp"
 #include "purchase/offer_document.hpp"
 #include "purchase/ranking.hpp"
+#include "stats/summary.hpp"
 #include "store/keys.hpp"
 
 #include <fmt/format.h>
@@ -101,13 +102,6 @@ Item item_of(const decide::Series& series, Take take) {
 /// A rate may be of operations of any kind, where a measure takes either.
 std::string unit_of(const decide::Series& series) {
     return series.unit == "OP/s" ? "FLOP/s" : series.unit;
-}
-
-double middle(std::vector<double> values) {
-    const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, values.begin() + half);
-    if (values.size() % 2 == 1) return values[half];
-    return (values[half] + *std::ranges::max_element(values.begin(), values.begin() + half)) / 2;
 }
 
 class Scoring {
@@ -411,7 +405,7 @@ private:
                         sums[run].first += log;
                         ++sums[run].second;
                     }
-                    sum += middle(std::move(logs));
+                    sum += stats::median(logs);
                 }
                 const auto items = static_cast<double>(common[m].size());
                 machine.logs.push_back(sum / items);

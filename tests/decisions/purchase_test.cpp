@@ -190,6 +190,7 @@ TEST_F(Purchase, NeedsOfOffersAndCosts) {
     EXPECT_THAT(left("budget<=2500"), ElementsAre("h100")) << "730 hours: USD 2,190 and 2,920";
     EXPECT_THAT(left("startup<=30m"), ElementsAre("h200")) << "not known meets nothing";
     EXPECT_THAT(left("device=H200"), ElementsAre("h200"));
+    EXPECT_THAT(left("gpus>=1,gpu_memory>=100GB"), ElementsAre("h200"));
     EXPECT_THAT(left("interruptible=no"), UnorderedElementsAre("h100", "h200"));
     const auto by_rate = answer("training", {"--needs", "memory.stream kernel=triad>=4TB/s"});
     EXPECT_THAT(ranked(by_rate), ElementsAre("h200"))

@@ -3,8 +3,8 @@
 // Whatever a file of offers holds, JSON or a table: each offer that is read from it can be counted with, or says why it
 // cannot, and each fault names the file.
 #include "fuzz.hpp"
-#include "purchase/offer_document.hpp"
 #include "purchase/offer.hpp"
+#include "purchase/offer_document.hpp"
 
 #include <cmath>
 

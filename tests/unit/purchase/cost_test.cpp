@@ -313,7 +313,7 @@ TEST(Formula, IsRefusedWhereItIsNone) {
 TEST(Calculation, CarriesIntervalsAndBases) {
     Calculation lines;
     lines.input("work", "FLOP", 100, Basis::given, "");
-    lines.input("rate", "FLOP/s", {10, 8, 20}, Basis::measured, "");
+    lines.input("rate", "FLOP/s", Quantity{10, 8, 20}, Basis::measured, "");
     lines.input("watts", "W", 5, Basis::datasheet, "");
     lines.result("time", "s", "work / rate");
     lines.result("energy", "J", "time * watts");
