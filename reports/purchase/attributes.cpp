@@ -24,6 +24,13 @@ Number cores_of(const record::Machine& m) { return number(m.cores); }
 Number memory_of(const record::Machine& m) {
     return m.memory_bytes ? Number{static_cast<double>(*m.memory_bytes)} : std::nullopt;
 }
+/// Ports of one card share its address.
+Number network_cards_of(const record::Machine& m) {
+    std::set<std::string> addresses;
+    for (const auto& card : m.platform.network)
+        if (!card.address.empty()) addresses.insert(card.address);
+    return addresses.empty() ? Number{} : static_cast<double>(addresses.size());
+}
 Number device_memory_of(const record::Machine& m) {
     if (m.devices.empty()) return 0;
     Number least;
@@ -56,6 +63,10 @@ constexpr std::array attributes{
               .sheet = &Type::memory_gib},
     Attribute{.code = "device_memory", .unit = "GB", .factor = 1e9, .measured = device_memory_of},
     Attribute{.code = "storage", .unit = "GB", .factor = 1e9, .number = &Offer::local_disk_gb},
+    Attribute{.code = "network_cards",
+              .unit = "count",
+              .number = &Offer::network_cards,
+              .measured = network_cards_of},
     Attribute{.code = "network", .unit = "Gb/s", .factor = gigabit, .number = &Offer::network_gbps},
     Attribute{
         .code = "bandwidth", .unit = "Gb/s", .factor = gigabit, .number = &Offer::bandwidth_gbps},

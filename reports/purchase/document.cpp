@@ -94,14 +94,13 @@ private:
 
     void decide(Document& document) const {
         const auto broken = broken_promises();
-        const bool doubted = !offers_.empty() && !found.doubts.empty() &&
-                             found.doubts.front().about == plain(best().cost.offer.id);
-        document.tone = ranking.sure && broken.empty() && !doubted ? Tone::good : Tone::weak;
+        document.tone =
+            ranking.sure && broken.empty() && !ranking.doubted ? Tone::good : Tone::weak;
         // Whose machines are not those promised was perhaps the one to buy: before all else.
         document.verdict = broken.empty()
                                ? verdict()
                                : say<text::procure::broken_first>(list_of(broken, 3), verdict());
-        if (doubted)
+        if (ranking.doubted)
             document.verdict =
                 sentences({say<text::procure::check_first>(plain(best().cost.offer.id),
                                                            found.doubts.front().what),
@@ -117,7 +116,7 @@ private:
             return apart ? say<text::procure::none_alike>() : say<text::procure::none>();
         }
         const auto name = offer_name(best().cost.offer);
-        if (!ranking.recommends()) return say<text::procure::best_alone>(name);
+        if (!ranking.compares()) return say<text::procure::best_alone>(name);
         const auto& second = offers_[*ranking.runner_up];
         const auto by = fmt::format("{:.2f}", 1 / value_of(second));
         const auto rival = offer_name(second.cost.offer);
@@ -166,11 +165,12 @@ private:
         Facts facts{.look = Facts::Look::summary};
         if (!ranking.needs.empty())
             facts.facts.push_back(fact_of("needs", say<text::procure::needs>(), needs()));
-        if (ranking.recommends()) {
+        if (ranking.compares()) {
             facts.facts.push_back(
                 fact_of("recommended",
-                        ranking.provisional ? say<text::procure::leads>()
-                                            : say<text::procure::recommended>(),
+                        !ranking.recommends() ? say<text::procure::check_price>()
+                        : ranking.provisional ? say<text::procure::leads>()
+                                              : say<text::procure::recommended>(),
                         say<text::procure::at_price>(offer_name(best().cost.offer),
                                                      money(best().hour.total()))));
             const auto& second = offers_[*ranking.runner_up];
@@ -186,7 +186,7 @@ private:
         facts.facts.push_back(fact_of("not_measured", say<text::procure::not_measured>(), gaps()));
         std::vector<Block> blocks;
         blocks.emplace_back(std::move(facts));
-        if (ranking.recommends()) blocks.emplace_back(value_chart());
+        if (ranking.compares()) blocks.emplace_back(value_chart());
         return blocks;
     }
 
@@ -285,7 +285,7 @@ private:
                 {.cells = {
                      std::move(name),
                      std::move(value),
-                     ranking.recommends() ? chance_cell(offer.best) : Cell{},
+                     ranking.compares() ? chance_cell(offer.best) : Cell{},
                      ratio_cell(std::exp(offer.score - best().score)),
                      offer.next ? ratio_cell(std::exp(*offer.next - best().score)) : Cell{},
                      money_cell(offer.hour.total()),

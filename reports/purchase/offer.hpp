@@ -80,6 +80,7 @@ struct Offer {
     std::optional<double> memory_gib;
     std::optional<double> local_disk_gb;
     std::optional<double> network_gbps;
+    std::optional<double> network_cards;
     Tariff tariff = Tariff::unset;
     std::optional<Amount> price;   ///< of a node: an hour; a month (monthly); once (purchase)
     std::optional<Amount> upfront; ///< of a node, beside the price an hour of a commitment
@@ -164,13 +165,13 @@ std::pair<std::string_view, std::string> fault_of(const Offer& offer);
 const std::vector<std::string>& offer_columns();
 
 ASSAY_FIELDS(Offer, id, provider, region, zone, instance, count, gpus, gpu, vcpus, cores,
-             memory_gib, local_disk_gb, network_gbps, tariff, price, upfront, currency, fallback,
-             date, source, billing_step_s, minimum_hours, egress_per_gb, storage_per_gb_month,
-             network_per_month, control_plane_per_month, support_per_month, setup, support_share,
-             interruptions_per_hour, availability, durability, replacement_hours, bandwidth_gbps,
-             residency, compliance, lead_time_days, startup_minutes, scaling_minutes,
-             idle_reclaim_hours, latency_ms, trial_budget, claim_days, credit_share, images,
-             direct_connection, note)
+             memory_gib, local_disk_gb, network_gbps, network_cards, tariff, price, upfront,
+             currency, fallback, date, source, billing_step_s, minimum_hours, egress_per_gb,
+             storage_per_gb_month, network_per_month, control_plane_per_month, support_per_month,
+             setup, support_share, interruptions_per_hour, availability, durability,
+             replacement_hours, bandwidth_gbps, residency, compliance, lead_time_days,
+             startup_minutes, scaling_minutes, idle_reclaim_hours, latency_ms, trial_budget,
+             claim_days, credit_share, images, direct_connection, note)
 ASSAY_FIELDS(ExchangeRate, currency, in, rate, date, source)
 ASSAY_FIELDS(Region, region, power_price, currency, carbon, source)
 ASSAY_FIELDS(Offers, schema, name, needs, regions, rates, offers)

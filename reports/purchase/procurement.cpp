@@ -25,6 +25,13 @@ namespace assay::purchase {
 
 namespace {
 
+/// It cannot be the price of that node; one that differs from others only should be looked at.
+bool speaks_against_first(const document::LintRow& row, const Ranking& ranking) {
+    return !ranking.offers.empty() && row.code != to_string(OfferCode::price_differs) &&
+           row.code != to_string(OfferCode::spot_as_on_demand) &&
+           row.about == plain(ranking.offers.front().cost.offer.id);
+}
+
 std::vector<document::LintRow> price_doubts(const Offers& offers, const PriceTerms& terms,
                                             const Ranking& ranking) {
     static const std::set<std::string_view> codes{
@@ -38,10 +45,8 @@ std::vector<document::LintRow> price_doubts(const Offers& offers, const PriceTer
                    return plain(one.cost.offer.id) == row.about;
                });
     });
-    if (!ranking.offers.empty())
-        std::ranges::stable_partition(rows, [&](const document::LintRow& row) {
-            return row.about == plain(ranking.offers.front().cost.offer.id);
-        });
+    std::ranges::stable_partition(
+        rows, [&](const document::LintRow& row) { return speaks_against_first(row, ranking); });
     return rows;
 }
 
@@ -59,6 +64,8 @@ Result<Procurement> make_procurement(ProcurementInputs inputs) {
     ASSAY_TRY(out.ranking,
               rank(inputs.offers, costs, profile, inputs.profiles, inputs.options, measured));
     out.doubts = price_doubts(inputs.offers, inputs.options.costs.terms, out.ranking);
+    out.ranking.doubted =
+        !out.doubts.empty() && speaks_against_first(out.doubts.front(), out.ranking);
     out.promises = promises_of(inputs.offers.offers, measured);
     out.not_offered = not_offered(inputs.offers.offers, runs, inputs.options.costs.hardware);
     out.costs = std::move(costs);

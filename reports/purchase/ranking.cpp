@@ -84,9 +84,9 @@ public:
             out_.offers, [&](const auto& offer) { return !is_enough(out_.types[offer.type]); });
         std::ranges::stable_sort(out_.offers, std::ranges::greater{}, &RankedOffer::value);
         find_runner_up();
-        if (out_.recommends() && !out_.provisional) add_probabilities();
+        if (out_.compares() && !out_.provisional) add_probabilities();
         constexpr double alike = 0.02;
-        out_.tie = out_.recommends() && !out_.sure &&
+        out_.tie = out_.compares() && !out_.sure &&
                    out_.offers.front().value() - out_.offers[*out_.runner_up].value() < alike;
     }
 

@@ -160,8 +160,11 @@ struct Ranking {
     bool sure = false;           ///< that it is the best is probable enough
     bool tie = false;            ///< it is not sure, and the runner-up is within 2% of it
 
+    bool doubted = false; ///< something speaks against the price of the first
+
     /// Without another type there is nothing to compare the first with.
-    bool recommends() const { return runner_up.has_value(); }
+    bool compares() const { return runner_up.has_value(); }
+    bool recommends() const { return compares() && !doubted; }
 };
 
 struct RankingOptions {

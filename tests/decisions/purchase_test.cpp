@@ -250,6 +250,7 @@ TEST_F(Purchase, TooCheapIsSaidFirst) {
            .price = "3",
            .more = R"("gpu": "NVIDIA H100 SXM5 80GB", "gpus": 1)"});
     const auto found = answer("training");
+    EXPECT_EQ(found.code, 3) << "nothing is recommended by such a price";
     ASSERT_FALSE(found.json.at("doubts").empty());
     EXPECT_EQ(found.json.at("doubts")[0].at("code"), "implausible");
     EXPECT_EQ(found.json.at("doubts")[0].at("offer"), "shop one on_demand");

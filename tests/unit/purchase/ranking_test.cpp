@@ -92,6 +92,8 @@ TEST(OfferRanking, LeavesOutOffersWhoseMachinesHaveOtherCounts) {
         machine.threads = 16;
         machine.cores = 8;
         machine.memory_bytes = std::int64_t{61} << 30U;
+        machine.platform.network = {{.name = "eth0", .address = "0000:01:00.0"},
+                                    {.name = "mlx5_0:1", .address = "0000:01:00.0"}};
     }
     auto eight = offer("x", "8");
     eight.gpus = 8;
@@ -109,6 +111,8 @@ TEST(OfferRanking, LeavesOutOffersWhoseMachinesHaveOtherCounts) {
         promise(x);
         return unranked(market.ranking({x, offer("y", "9")}), "x on_demand") == nullptr;
     };
+    EXPECT_TRUE(ranks([](purchase::Offer& x) { x.network_cards = 1; }));
+    EXPECT_FALSE(ranks([](purchase::Offer& x) { x.network_cards = 2; })) << "two ports of one card";
     EXPECT_TRUE(ranks([](purchase::Offer& x) { x.gpus = 1; }));
     EXPECT_TRUE(ranks([](purchase::Offer& x) { x.gpus = 0.5; }))
         << "half of a GPU is seen as a device";
