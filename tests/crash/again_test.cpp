@@ -45,7 +45,7 @@ protected:
             planned.spread = record::Spread{.between_replicas = 0.05,
                                             .between_runs = 0.1,
                                             .degrees = 6,
-                                            .limit = 10,
+                                            .limit = 0.1,
                                             .replicas = plan_.replicas,
                                             .source = "test"};
         }
@@ -72,13 +72,13 @@ protected:
 };
 
 TEST_F(Again, WhatWasDisturbedIsMeasuredAgainAndKept) {
-    crowd_.ends_at = 3;
+    crowd_.ends_at = 5; // one quiet replica of five has none that agrees with it
     const auto result = run(60);
     ASSERT_EQ(result.cases.size(), 1U);
     if (result.schedule->always_busy) GTEST_SKIP() << "other programs use all of this machine";
     const auto& c = result.cases[0];
-    ASSERT_GE(c.replicas.size(), 7U) << c.reason;
-    for (const int disturbed : {0, 1}) {
+    ASSERT_GE(c.replicas.size(), 6U) << c.reason;
+    for (const int disturbed : {0, 1, 2, 3}) {
         const auto& replica = c.replicas[static_cast<std::size_t>(disturbed)];
         EXPECT_EQ(replica.status, Status::disturbed);
         // The clock is measured by the thread that waits.
@@ -88,7 +88,7 @@ TEST_F(Again, WhatWasDisturbedIsMeasuredAgainAndKept) {
     }
     for (std::size_t i = 0; i < c.replicas.size(); ++i)
         EXPECT_EQ(c.replicas[i].index, static_cast<int>(i));
-    EXPECT_GE(record::undisturbed(c), 3);
+    EXPECT_GE(record::undisturbed(c), 1);
     EXPECT_NE(c.status, Status::disturbed) << c.reason;
     ASSERT_TRUE(result.schedule);
     EXPECT_GT(result.schedule->spent_seconds, 0);
@@ -100,7 +100,9 @@ TEST_F(Again, WithoutPatienceItStaysDisturbedAndIsFinal) {
     crowd_.ends_at = 5;
     const auto result = run(0);
     ASSERT_EQ(result.cases.size(), 1U);
-    EXPECT_EQ(result.cases[0].replicas.size(), 5U);
+    ASSERT_EQ(result.cases[0].replicas.size(), 5U);
+    if (result.cases[0].replicas[4].seconds.value_or(1) > 0.003) // alone it takes 2 ms
+        GTEST_SKIP() << "other programs use all of this machine";
     EXPECT_EQ(result.cases[0].status, Status::disturbed);
     const auto again = run(0, true);
     EXPECT_EQ(again.id, result.id);
