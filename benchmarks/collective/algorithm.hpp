@@ -54,9 +54,8 @@ inline constexpr auto algorithm_variables = [] {
 
 template <class Params, class Operation>
 consteval auto algorithm_axis() {
-    return choice("algorithm", "as Open MPI names them; default: the library's choice",
-                  &Params::algorithm, Operation::algorithms, {own_choice},
-                  algorithm_variables<Operation>);
+    return choice("algorithm", "Open MPI's name; default: the library's choice", &Params::algorithm,
+                  Operation::algorithms, {own_choice}, algorithm_variables<Operation>);
 }
 
 /// Is there a choice, and can so many ranks use it?

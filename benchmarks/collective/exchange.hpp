@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collectives that move data, or add up and move, as benchmarks: buffers, sizes and checks are the same
-// for all of them. What one of them is, its Operation says:
+// for all of them. The Operation tells them apart:
 //
 //   kind, info, name                       see kind.hpp; name of the call
 //   call(in, out, count, type, rank, ranks, communicator)
@@ -106,7 +106,7 @@ public:
         auto& result = receives(kind, rank_) ? output_ : input_;
         result[result.size() / 2] += static_cast<T>(grown());
     }
-    /// Of a rank that only sends, what spoil() damaged; in place, what calls have added up.
+    /// Repairs what spoil() damaged on a rank that only sends; in place, drops the sums of earlier calls.
     void rewind() noexcept {
         calls_ = 0;
         const std::size_t middle = input_.size() / 2;
@@ -125,7 +125,7 @@ private:
                         : "every element on every rank, exactly: random integers that every rank "
                           "knows";
 
-    /// Of the message.
+    /// Size of the message.
     double bytes() const {
         return static_cast<double>(count_ * sizeof(T)) * (divided(kind) ? ranks_ : 1);
     }

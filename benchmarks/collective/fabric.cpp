@@ -39,20 +39,20 @@ public:
         .question = "Which node, link or switch of a large fabric is slow, or blocks?",
         .method =
             "Rounds of disjoint pairs, all pairs of a round at once: every pair while these are "
-            "few "
-            "nodes, otherwise partners at distances of 1, 2, 4, ... in the order of the hosts, and "
-            "random ones. Up to 128 pairs are then played again one at a time; so are those that "
-            "looked slow in a trial, and each of their ends with good partners. A pair: round "
-            "trips "
-            "of 8 bytes, two messages back to back each way, less where a link is slow, as in "
-            "collective.pairs. Tables hold the median over all calls for each pair and direction, "
-            "at once and alone. Every rank checks every element of the last message of each pair.",
+            "few nodes, for more nodes partners at distances of 1, 2, 4, ... in the order of the "
+            "hosts, and random ones. Up to 128 pairs are then played again one at a time; so are "
+            "those that looked slow in a trial, and each of their ends with good partners. A "
+            "pair: round trips of 8 bytes, two messages back to back each way, less where a link "
+            "is slow, as in collective.pairs. Tables hold the median over all calls for each "
+            "pair and direction, at once and alone. Every rank checks every element of the last "
+            "message of each pair.",
         .caveats =
             "The primary metric is all messages by total time, small ones and changes of rounds "
-            "included; read the tables and what the report finds in them. Of more than some 16 "
-            "nodes not every pair is played: a slow path between two nodes that did not meet does "
-            "not show, a slow node, cable or switch does. One rank on each node, or they share its "
-            "network card. Hosts in the order of their switches make distances mean something.",
+            "included; read the tables and what the report finds in them. With more than about "
+            "16 nodes, not every pair is measured: a slow node, cable or switch shows, a slow "
+            "path between two nodes that did not meet does not. One rank on each node, or they "
+            "share its network card. Hosts in the order of their switches make distances mean "
+            "something.",
         .headline = "bandwidth",
         .noise = Noise::messages,
     };
@@ -231,14 +231,15 @@ private:
             paces_.assign(entries_.size(), {.numbers = numbers, .round_trips = trial_trips});
             play_all();
         }
-        // The better of two: a message that waited for a CPU is no slow link, and slow nodes all around hide one.
+        // The better of two: a message that waited for a CPU does not make
+        // a link slow, and slow nodes all around hide one.
         const auto first = now_;
         play_all();
         std::ranges::transform(first, now_, now_.begin(), std::ranges::min);
         mpi::check(play_.code(), "the trial of a pair");
     }
     std::size_t tried() const { return std::min(trial_numbers, count_); }
-    /// Of the last trial, as if it had been of whole messages.
+    /// The last trial, scaled to whole messages.
     Trial trial(std::size_t entry) const {
         const double* const times = now_.data() + entry * times_of_entry;
         const double whole = static_cast<double>(trial_numbers) / static_cast<double>(tried());

@@ -2,7 +2,7 @@
 //
 // Whom each node of a large fabric plays, where all pairs would take for ever. Everybody plays everybody while that is
 // no longer; otherwise partners at a distance of 1, 2, 4, ... in the order of the hosts, so that neighbours of a switch
-// meet as well as the two halves, and random ones. Who looks slow then plays alone: itself with good ones, which
+// meet as well as the two halves, and random ones. A node that looks slow then plays alone: with good ones, which
 // tells a slow node from a slow link, and nobody else at the time, which tells either from a switch that blocks.
 
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace assay::collective {
 
-/// Who has played whom.
+/// The pairs that have already played.
 class PlayedPairs {
 public:
     /// False where they have; otherwise they do now.
@@ -98,7 +98,7 @@ inline std::vector<Pair> sample_of(const std::vector<Round>& rounds, std::size_t
     return {last.begin(), last.begin() + static_cast<std::ptrdiff_t>(std::min(most, last.size()))};
 }
 
-/// What a pair took when all played at once.
+/// The time of a pair when all played at once.
 struct Seen {
     Pair pair;
     double seconds; ///< of the same number of bytes for all

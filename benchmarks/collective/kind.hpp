@@ -53,7 +53,7 @@ constexpr std::size_t received(Kind kind, std::size_t count, int ranks) {
     return all ? count * static_cast<std::size_t>(ranks) : count;
 }
 
-/// Where number i of a rank's result comes from: which number of which rank. Of sums, of all ranks.
+/// The rank and index that number i of a rank's result comes from; sums come from all ranks.
 struct Origin {
     int rank;
     std::uint64_t index;

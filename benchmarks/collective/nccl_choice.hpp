@@ -43,8 +43,8 @@ inline constexpr std::array way_names{
     Name<Way>{"rdma", Way::rdma},           Name<Way>{"tcp", Way::tcp},
 };
 
-/// As NVIDIA documents them. NVLink's switch is not turned off by turning off peer access. Each transport sets all that
-/// decides it, so that what the user has set elsewhere is not another way under this name.
+/// Variables as NVIDIA documents them. NVLink's switch is not turned off by turning off peer access. Each transport
+/// sets all that decides it, so that what the user has set elsewhere is not another way under this name.
 inline constexpr std::array way_variables{
     variable("nvlink_ring", "NCCL_NVLS_ENABLE", "0"),
     variable("nvlink_ring", "NCCL_ALGO", "Ring"),

@@ -32,7 +32,7 @@ constexpr bool is_team = false;
     "Every element is checked on every device. The transport is read from NCCL's log; one other "  \
     "than requested fails the check."
 
-/// Which collective, its Operation says: `info`, `kind`.
+/// The collective comes from its Operation: `info`, `kind`.
 template <class Operation>
 class NcclCollective : public NcclGroup {
 public:
@@ -65,12 +65,11 @@ public:
                    way_names, {Way::fastest}, way_variables)};
         const auto choices = [] {
             if constexpr (has_algorithms(Operation::kind))
-                return std::tuple{choice("algorithm", "as NCCL names them; default: its choice",
-                                         &Params::algorithm, algorithm_names,
-                                         {NcclAlgorithm::own_choice}, algorithm_variables),
-                                  choice("protocol", "as NCCL names them; default: its choice",
-                                         &Params::protocol, protocol_names,
-                                         {NcclProtocol::own_choice}, protocol_variables)};
+                return std::tuple{
+                    choice("algorithm", "NCCL's name; default: its choice", &Params::algorithm,
+                           algorithm_names, {NcclAlgorithm::own_choice}, algorithm_variables),
+                    choice("protocol", "NCCL's name; default: its choice", &Params::protocol,
+                           protocol_names, {NcclProtocol::own_choice}, protocol_variables)};
             else
                 return std::tuple{};
         }();
@@ -105,8 +104,8 @@ public:
 };
 
 constexpr const char* nccl_caveats =
-    "Every call uses the same buffers: what fits in the second-level cache is read from "
-    "there. " ASSAY_NCCL_CAVEAT
+    "Every call uses the same buffers: data that fits in the second-level cache is read from "
+    "it. " ASSAY_NCCL_CAVEAT
     "Bus bandwidth above that of a link is correct where the switch reduces (setting "
     "nccl.algorithm NVLS, or a kernel for symmetric buffers). The log says how connections were "
     "made, not how many bytes each carried; where the driver counts NVLink traffic (setting "

@@ -10,7 +10,7 @@ namespace {
 
 using device::check;
 
-/// What NCCL itself takes on each device: channels, and with NVLink's switch about a gigabyte.
+/// Memory that NCCL itself takes on each device: channels, and with NVLink's switch about a gigabyte.
 constexpr std::int64_t nccl_bytes = 2 * device::gibibyte;
 
 bool is_fp8(Element element) { return bytes_of(element) == 1; }

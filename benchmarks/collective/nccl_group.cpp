@@ -193,7 +193,7 @@ void NcclGroup::wait() const {
         const cudaError_t status = cudaEventQuery(device.end.get());
         if (status == cudaSuccess) return true;
         if (status != cudaErrorNotReady) check(status);
-        cudaGetLastError(); // not ready is no error
+        cudaGetLastError(); // not ready is not an error
         ncclResult_t late = ncclSuccess;
         collective::check(ncclCommGetAsyncError(device.communicator, &late));
         if (late != ncclInProgress) collective::check(late);

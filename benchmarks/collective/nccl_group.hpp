@@ -2,7 +2,7 @@
 //
 // The devices of this process as ranks of one NCCL communicator: their streams, buffers and events, the
 // call that is timed, and what all of them must find. One thread queues the call for every device, as
-// NCCL's own tests do with -g. Which devices these are, nccl_members.hpp says: all, or one of many.
+// NCCL's own tests do with -g. nccl_members.hpp tells which devices: all, or one of many.
 
 #pragma once
 
@@ -30,7 +30,7 @@ struct NcclParams : NcclChoice {
     bool in_place = false;
 };
 
-/// What a device does beside its messages.
+/// Work of a device beside its messages.
 struct Beside {
     int capability = 0;     ///< of the oldest device that can: 80 for 8.0
     std::int64_t bytes = 0; ///< of its memory
@@ -93,7 +93,7 @@ private:
     Expected expected(int rank) const;
     double bound() const;
     Check prove(Check check) const;
-    /// Of the message.
+    /// Size of the message.
     double bytes() const;
 
     Kind kind_;

@@ -22,14 +22,14 @@ namespace {
 
 using Text = std::string_view;
 
-/// What follows the first `mark`; nothing where there is none.
+/// The text after the first `mark`, if it occurs.
 std::optional<Text> after(Text text, Text mark) {
     const auto at = text.find(mark);
     if (at == Text::npos) return std::nullopt;
     return text.substr(at + mark.size());
 }
 
-/// Letters, digits and underscores at the beginning; nothing when it is no word or too long for a name.
+/// Letters, digits and underscores at the beginning; nothing where there are none or too many for a name.
 Text word_of(Text text) {
     constexpr std::size_t longest = 40; // AllReduce_RSxLDMC_AGxSTMC has 25
     const auto is_part = [](char c) {
@@ -130,7 +130,7 @@ void read_choice(Text line, NcclLog& log) {
         log.channels = *last - *first + 1;
 }
 
-/// The name of a plugin, of its release or of a provider; nothing where it is none.
+/// The name of a plugin, of its release or of a provider; empty if it cannot be one.
 std::string plain(Text text) {
     constexpr std::size_t longest = 40;
     const auto is_odd = [](char c) {

@@ -29,7 +29,7 @@ struct Connections {
     bool any() const { return peer || shared || rdma || socket || other; }
 };
 
-/// What is said of plugins for networks once in a process, however many communicators it makes.
+/// Remarks on network plugins, made once in a process, however many communicators it makes.
 struct NetPlugins {
     struct Loaded {
         std::string name;      ///< "AWS Libfabric", "IBext"
@@ -73,9 +73,9 @@ std::string unproved(const NcclChoice& asked, const NcclLog& log);
 
 // --- what the counters of NVLink must show, whatever the algorithm: by the label, or, where NCCL chose, by its log
 
-/// Bytes of a message that each device must send or receive at least, on average over devices, in the
-/// busier direction. With n devices: a result of S bytes that needs all inputs costs S (n-1) / n, for a device may have its
-/// own part; NVLink's switch, which adds up and copies on the way, saves no more than that.
+/// Bytes of a message that each device must send or receive at least, on average over devices, in the busier direction.
+/// With n devices: a result of S bytes that needs all inputs costs S (n-1) / n, for a device may have its own part;
+/// NVLink's switch, which adds up and copies on the way, saves no more than that.
 constexpr double least_carried(Kind kind, double bytes, int ranks) {
     if (kind == Kind::send_receive) return bytes;
     return bytes * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
@@ -97,7 +97,7 @@ class LogFile {
 public:
     /// Remembers where the log ends now.
     LogFile();
-    /// What was written since; at most a few megabytes.
+    /// The text written since; at most a few megabytes.
     std::string text() const;
     /// Gives the memory of all that was written back: NCCL writes a line for each call.
     void forget() const;

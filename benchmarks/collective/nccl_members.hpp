@@ -36,7 +36,7 @@ inline void check(ncclResult_t status,
     throw device::Error{words + " (at " + device::words_of(from) + ')'};
 }
 
-/// Of the library that is loaded, which need not be that of the header: 22809 is 2.28.9.
+/// Version of the loaded library, which may differ from the header's: 22809 is 2.28.9.
 int nccl_version();
 /// The version, for a module's facts.
 void report_nccl(const Context& context);
@@ -57,7 +57,7 @@ struct Crowd {
     int hosts = 1;
     bool shares_devices = false; ///< other processes of the job ask about the same devices
 };
-/// What `wanted` means where a machine has so many devices.
+/// The number that `wanted` stands for on a machine with so many devices.
 Crowd crowd_of(Symbolic wanted, int devices, const Machine& machine);
 
 /// Throws where this process is not what was asked for, or has no device for its rank.

@@ -2,7 +2,7 @@
 //
 // Numbers that ranks on devices hold: random integers, small enough that the sum over all ranks is exact in
 // the type, in any order. Every element of every rank can be made again from its index, so that each
-// device checks all of its own without a message. What a rank sends, gets and must find is here.
+// device checks all of its own without a message. Has what a rank sends, gets and must find.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace assay::collective {
 
 enum class Element : std::uint8_t { fp32, fp64, fp16, bf16, fp8_e4m3, fp8_e5m2 };
 
-/// Of each type, in the order of the enumeration: its bytes and its significant bits.
+/// Bytes and significant bits of each type, in the order of the enumeration.
 inline constexpr std::array<std::array<int, 2>, 6> element_sizes{
     {{4, 24}, {8, 53}, {2, 11}, {2, 8}, {1, 4}, {1, 3}}};
 

@@ -83,12 +83,12 @@ public:
             "all-reduce at least, below which nothing is resolved. Overlap is 1 less its share of "
             "the all-reduce alone. Every element of the sum is checked exactly, every row of the "
             "product by Freivalds' test.",
-            "`progress=none` is what a program gets that only waits at the end: without a thread "
-            "or a card that moves messages little is hidden. `progress=test` asks MPI after every "
-            "eight rows, oftener than most programs do. The products stay in the L2 cache: large "
-            "ones share the memory with the messages and hide less. MPI_Iallreduce has algorithms "
-            "of its own: compare the setting `allreduce_alone` with collective.allreduce. `time` "
-            "is that of all three parts.");
+            "`progress=none` shows a program that only waits at the end: little is hidden unless "
+            "a thread or a network card moves the messages. `progress=test` calls MPI_Test after "
+            "every eight rows, more often than most programs do. The products stay in the L2 "
+            "cache: large ones share the memory with the messages and hide less. MPI_Iallreduce "
+            "has algorithms of its own: compare the setting `allreduce_alone` with "
+            "collective.allreduce. `time` is that of all three parts.");
         all.headline = "exposed_time";
         return all;
     }();
@@ -100,7 +100,7 @@ public:
             ranks_axis<Params>(),
             integer("bytes", "message size of one rank", "B", &Params::bytes,
                     {1_MiB, 16_MiB, 64_MiB}, {64_KiB, 1_GiB}),
-            choice("progress", "what drives the messages meanwhile: nothing, or MPI_Test",
+            choice("progress", "driver of the messages meanwhile: none, or MPI_Test (test)",
                    &Params::progress, {Name{"none", Progress::none}, Name{"test", Progress::test}}),
             transport_axis<Params>()};
     }();
@@ -139,7 +139,7 @@ public:
         message_.poison();
         gemm_.matrices().poison();
     }
-    /// Of the sum on even ranks, of the product on the others: each check has to find its own.
+    /// Spoils the sum on even ranks, the product on the others: each check has to find its own.
     void spoil() {
         if (rank_ % 2 == 0)
             message_.spoil();

@@ -28,7 +28,7 @@ public:
     void forget() noexcept { calls_ = 0; }
     std::uint64_t calls() const { return calls_; }
 
-    /// Of the calls that are kept: whatever took the processor away made the others longer.
+    /// Shortest of the calls that were kept: any disturbance of the processor made the others longer.
     double shortest(OverlapPart part) const {
         return std::ranges::min(values([part](const Times& t) { return t[part]; }));
     }

@@ -70,7 +70,7 @@ inline Pace pace_of(const Trial& trial, std::size_t numbers, double longest) {
     return pace;
 }
 
-/// Of pairs that together may take so many seconds, one after the other.
+/// Paces of pairs that together may take so many seconds, one after the other.
 inline std::vector<Pace> paces_of(const std::vector<Trial>& trials, std::size_t numbers,
                                   double seconds) {
     std::vector<double> wanted;

@@ -61,7 +61,7 @@ public:
         send_large(other, pace.numbers);
     }
 
-    /// Of the last call of MPI that failed; MPI_SUCCESS where none did.
+    /// Code of the last call of MPI that failed, or MPI_SUCCESS.
     int code() const { return code_; }
     void note(int code) noexcept {
         if (code != MPI_SUCCESS) code_ = code;

@@ -149,7 +149,7 @@ private:
 
     const Pace& pace(int a, int b) const { return paces_[large(std::min(a, b), std::max(a, b))]; }
     static std::size_t block_of(int from) { return static_cast<std::size_t>(from); }
-    /// Of all large messages one way.
+    /// Bytes of all large messages one way.
     double way_bytes(int a, int b) const {
         return static_cast<double>(large_messages * pace(a, b).numbers * sizeof(float));
     }

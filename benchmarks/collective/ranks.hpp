@@ -26,12 +26,12 @@ consteval auto ranks_axis() {
                     {Symbol::all, Symbol::per_socket, Symbol::per_node});
 }
 
-/// Of a message of so many bytes, what every rank must send or receive at least, by whatever algorithm.
+/// Least bytes that every rank must send or receive for a message of so many bytes, by any algorithm.
 constexpr double least_moved(double bytes, int ranks) {
     return bytes * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
 }
 
-/// Ranks that `wanted` stands for in this job, or on this machine where there is none.
+/// Ranks that `wanted` stands for in this job, or on this machine outside a job.
 std::int64_t rank_count(Symbolic wanted, const Machine& machine);
 
 /// One core for each of the ranks, and `bytes_per_rank` of memory.

@@ -46,8 +46,8 @@ Fit fit_transport(Transport transport, const Machine& machine);
 class Path {
 public:
     Path(Transport asked, Context& context, int machines);
-    /// Of a call that moves at least so many bytes to or from this rank: fails the check where the
-    /// path is another one, and records it.
+    /// Fails the check of a call, which moves at least so many bytes to or from this rank, if the path is another
+    /// one, and records it.
     Check prove(Check check, double least_bytes) const;
 
 private:

@@ -44,7 +44,7 @@ template <class T>
 void fill_uniform(const Stream& stream, const Buffer<T>& to, std::uint64_t seed, T low, T high) {
     for_each_now(stream, to.size(), Fill{to.data(), Uniform<T>{seed, low, high}});
 }
-/// Which elements are not what expected(i) says.
+/// The elements that differ from expected(i).
 template <class T, class Expected>
 struct Differs {
     const T* found;
@@ -53,7 +53,7 @@ struct Differs {
         return found[i] == expected(i) ? 0 : 1;
     }
 };
-/// Integers that are no result: the complement of what expected(i) says.
+/// Integers that differ from every result: the complement of what expected(i) says.
 template <class T, class Expected>
 struct Complement {
     T* to;

@@ -28,8 +28,7 @@ void EventClock::describe(const Context& context) const {
     mark(context);
     if (const int bytes = attribute(cudaDevAttrL2CacheSize, 0); bytes > 0) {
         context.setting("l2_bytes", bytes);
-        context.tell(
-            {.cache_bytes = static_cast<double>(bytes)}); // data sheets are held against it
+        context.tell({.cache_bytes = static_cast<double>(bytes)}); // compared with data sheets
     }
     if (forbidden_by_.empty()) return;
     context.setting("launches", "in the time: " + std::string{forbidden_by_} +

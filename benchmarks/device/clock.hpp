@@ -42,7 +42,7 @@ enum class Launching : std::uint8_t {
     plain   // for work that waits for the host in between, or whose launch is the question
 };
 
-/// What the work on a second stream is to the time.
+/// How the work on a second stream relates to the time.
 enum class Beside : std::uint8_t {
     counted,   // the time ends when both streams are done
     background // only keeps the device busy: must last longer than what is timed
@@ -82,7 +82,7 @@ public:
     /// the time where nothing may be held back. Called after the benchmark was made.
     void describe(const Context& context) const;
 
-    /// What one call queues is known only when it has been prepared: a library's plan, a graph's nodes.
+    /// The work that one call queues is known only when it has been prepared: a library's plan, a graph's nodes.
     void expect_operations(std::size_t each_call) {
         options_.operations = static_cast<int>(std::max<std::size_t>(each_call, 1));
     }

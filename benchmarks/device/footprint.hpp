@@ -12,7 +12,7 @@
 namespace assay::device {
 
 inline constexpr std::int64_t gibibyte = std::int64_t{1} << 30U;
-/// What stays free for the driver, its caches and the buffers that flush the cache.
+/// Memory left free for the driver, its caches and the buffers that flush the cache.
 inline constexpr std::int64_t reserve_bytes = gibibyte;
 
 /// See footprint() in properties.hpp. A plain number is taken as it is; whether it fits is for fit().

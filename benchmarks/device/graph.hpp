@@ -14,8 +14,8 @@ namespace assay::device {
 
 class Graph {
 public:
-    /// Captures what `queue` queues on `stream`. Its kernels have been launched before: loading one is no
-    /// part of a graph.
+    /// Captures what `queue` queues on `stream`. Its kernels have been
+    /// launched before: a graph cannot contain loading one.
     template <class Queue>
     Graph(const Stream& stream, Queue&& queue) {
         check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the modules `cuda` and `hip` say of itself: the versions of driver and runtime.
+// Facts of the modules `cuda` and `hip`: the versions of driver and runtime.
 #include "device/properties.hpp"
 
 #include <assay/define.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is written as PTX, because CUDA C++ has no word for it, and dynamic shared memory. Other compilers bring
+// Instructions written as PTX, because CUDA C++ has no word for them, and dynamic shared memory. Other compilers bring
 // `device_words`: clang for HIP (hip/words.hpp), the host's on the device of tests/device_on_cpu. For .cu files.
 
 #pragma once
@@ -25,8 +25,8 @@ __device__ inline unsigned long long nanoseconds() {
 #endif
 }
 
-/// What `from` points to in global memory, through the first or only the second level cache. Volatile, so that no
-/// load is left out.
+/// Loads the pointer at `from` in global memory, through the first or only the second level cache. Volatile, so
+/// that no load is left out.
 template <class T>
 __device__ T* load_through_l1(T* const* from) {
 #ifdef __CUDACC__
@@ -58,7 +58,7 @@ __device__ T* dynamic_shared() {
     return reinterpret_cast<T*>(device_words::dynamic_memory);
 #endif
 }
-/// As instructions on shared memory take it.
+/// Address as instructions on shared memory take it.
 __device__ inline unsigned shared_address(const void* memory) {
 #ifdef __CUDACC__
     return static_cast<unsigned>(__cvta_generic_to_shared(memory));

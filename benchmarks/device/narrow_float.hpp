@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Floating point numbers of few bits, as bit patterns: what hosts have no types for. One pair of functions
-// for every format, the same on hosts and devices, so that what a device is given and what its results
-// are held against is tested without one.
+// Floating point numbers of few bits, as bit patterns: hosts have no types for them. One pair of functions
+// for every format, the same on hosts and devices, so that a device's inputs and expected results are
+// tested without one.
 
 #pragma once
 
@@ -18,15 +18,15 @@ namespace assay::device {
 struct NarrowFloat {
     int exponent_bits;
     int mantissa_bits;
-    int lowest_exponent;   ///< of normal numbers: 1 - bias
-    std::uint32_t largest; ///< code of the largest finite number; what lies above is no number
-    bool has_negative_zero = true; ///< else that code is the one that is no number
+    int lowest_exponent;           ///< of normal numbers: 1 - bias
+    std::uint32_t largest;         ///< code of the largest finite number; NaN or infinity above
+    bool has_negative_zero = true; ///< false: that code is NaN
 };
 
-// OCP 8-bit floating point specification 1.0 (e4m3 has no infinity, one NaN), OCP microscaling formats 1.0
-// (e2m1 is all numbers), IEEE 754 (fp16), its upper parts (bf16, tf32: here 19 bits). CDNA3 ISA, "FP8 and BF8": e4m3fnuz
-// and e5m2fnuz have a bias that is larger by one, no infinity and no negative zero; CDNA4 has OCP's.
-// Functions and not constants, which device code could not refer to.
+// OCP 8-bit floating point specification 1.0 (e4m3 has no infinity, one NaN), OCP microscaling formats 1.0 (e2m1 is all
+// numbers), IEEE 754 (fp16), its upper parts (bf16, tf32: here 19 bits). CDNA3 ISA, "FP8 and BF8": e4m3fnuz and
+// e5m2fnuz have a bias that is larger by one, no infinity and no negative zero; CDNA4 has OCP's. Functions and not
+// constants, which device code could not refer to.
 ASSAY_HOST_DEVICE constexpr NarrowFloat fp16_format() { return {5, 10, -14, 0x7bff}; }
 ASSAY_HOST_DEVICE constexpr NarrowFloat bf16_format() { return {8, 7, -126, 0x7f7f}; }
 ASSAY_HOST_DEVICE constexpr NarrowFloat tf32_format() { return {8, 10, -126, 0x3fbff}; }

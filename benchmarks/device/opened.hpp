@@ -28,7 +28,7 @@ public:
             why_not_ += ::dlerror();
         }
     }
-    /// Why there is none; "" where there is one.
+    /// Why the library was not loaded; empty if it was.
     const std::string& why_not() const { return why_not_; }
     /// The same, or which of these functions it lacks, all of which are there since that release.
     std::string why_not(std::span<const char* const> needed, const std::string& since) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Results in memory of the device, for outputs(): hashed there, because a copy would take longer than most calls and
-// leave the device idle in a soak. What differs is copied.
+// leave the device idle in a soak. Blocks that differ are copied.
 
 #pragma once
 

@@ -16,7 +16,7 @@ struct alignas(sizeof(T) * count) Pack {
     T values[count];
 };
 
-/// Of memory that nobody writes while the kernel runs.
+/// Reads memory that nobody writes while the kernel runs.
 template <class V>
 ASSAY_HOST_DEVICE inline V read_only(const V* from) {
 #ifdef ASSAY_ON_DEVICE
@@ -33,7 +33,7 @@ ASSAY_HOST_DEVICE inline V read_only(const V* from) {
     return *from;
 }
 
-/// Of what is not read again soon, so that caches keep something else.
+/// Writes data that is not read again soon, so that caches keep something else.
 template <class V>
 ASSAY_HOST_DEVICE inline void write_past_caches(V* to, const V& value) {
 #ifdef ASSAY_ON_DEVICE

@@ -15,11 +15,11 @@
 
 namespace assay::device {
 
-/// The name of the device that is the CPU: tests execute device code there (tests/device_on_cpu). Its times say nothing,
-/// and results made with it are marked (mark()).
+/// The name of the device that is the CPU: tests execute device code there (tests/device_on_cpu). Its times say
+/// nothing, and results made with it are marked (mark()).
 inline constexpr std::string_view name_on_cpu = "CPU as a device (tests of assay)";
 
-/// Of the places that the benchmarks of this module run on.
+/// Kind of the places that the benchmarks of this module run on.
 #ifdef ASSAY_HIP
 inline constexpr const char* place_kind = "hip";
 #else
@@ -44,7 +44,7 @@ struct Properties {
     }
 };
 
-/// Throws device::Error where there is none.
+/// Throws device::Error if the machine has no device.
 Properties properties();
 
 /// A number that the driver may know of device 0; `unknown` where an older one does not.

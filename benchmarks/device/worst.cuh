@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The check of many elements on the device, with the words and the rules of assay/verify.hpp: every
-// element is looked at, and what is no number is worse than every number. For .cu files.
+// element is looked at, and NaN is worse than every number. For .cu files.
 
 #pragma once
 
@@ -48,7 +48,7 @@ __global__ void first_kernel(ErrorAt error_at, std::uint64_t count, const unsign
         if (order_of(error_at(i)) == *worst) atomicMin(index, static_cast<unsigned long long>(i));
 }
 
-/// As detail::find_worst of assay/verify.hpp; error_at is a functor for the device.
+/// Like detail::find_worst of assay/verify.hpp; error_at is a functor for the device.
 template <class ErrorAt>
 assay::detail::Worst find_worst(const Stream& stream, std::uint64_t count,
                                 const ErrorAt& error_at) {
@@ -64,7 +64,7 @@ assay::detail::Worst find_worst(const Stream& stream, std::uint64_t count,
     return {.error = std::bit_cast<double>(answer[0]), .index = answer[1]};
 }
 
-/// As check_each of assay/verify.hpp.
+/// Like check_each of assay/verify.hpp.
 template <class ErrorAt>
 Check check_each(const Stream& stream, std::uint64_t count, const ErrorAt& error_at, double bound,
                  std::string method) {

@@ -42,25 +42,22 @@ void refuse_shell(const Arguments& arguments, const std::string& at) {
     static constexpr std::array operators{"|",  "||", "&",  "&&", ";",   ">",
                                           ">>", "<",  "<<", "2>", "2>&1"};
     if (arguments.empty() || arguments.front().empty())
-        throw Problem{joined(at, ": a command begins with a program")};
+        throw Problem{joined(at, ": expected a command that begins with a program")};
     if (arguments.size() > most_arguments)
         throw Problem{joined(at, ": more than ", most_arguments, " arguments")};
     const auto program = fs::path{arguments.front()}.filename().string();
     if (std::ranges::find(shells, program) != shells.end())
-        throw Problem{
-            joined(at, ": ", program, " would start other programs; name the program itself")};
+        throw Problem{joined(at, ": ", program, " starts other programs; give the program itself")};
     for (const auto& argument : arguments)
         if (std::ranges::find(operators, argument) != operators.end() ||
             argument.find("$(") != argument.npos || argument.find('`') != argument.npos)
             throw Problem{joined(at, ": \"", argument,
-                                 "\" is for a shell, and there is none: arguments are passed as "
-                                 "they stand")};
+                                 "\" needs a shell, but arguments are passed unchanged")};
 }
 
 /// Inside of the folder also when links are followed.
 std::string read_beside(const fs::path& folder, const std::string& name, const std::string& at) {
-    if (folder.empty())
-        throw Problem{joined(at, ": a description that comes with the program has no files")};
+    if (folder.empty()) throw Problem{joined(at, ": a built-in description cannot have files")};
     std::error_code error;
     const auto root = fs::canonical(folder, error);
     const auto file = error ? fs::path{} : fs::weakly_canonical(root / name, error);
@@ -68,7 +65,7 @@ std::string read_beside(const fs::path& folder, const std::string& name, const s
     if (error || fs::path{name}.is_absolute() || inside.empty() || *inside.begin() == "..")
         throw Problem{joined(at, ": \"", name, "\" is not in the folder of the description")};
     if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > longest_input || error)
-        throw Problem{joined(at, ": \"", name, "\" is no file of at most 4 MiB")};
+        throw Problem{joined(at, ": \"", name, "\" is not a file of at most 4 MiB")};
     std::ifstream stream{file, std::ios::binary};
     std::string text{std::istreambuf_iterator<char>{stream}, {}};
     if (!stream) throw Problem{joined(at, ": cannot read \"", name, "\"")};
@@ -85,13 +82,13 @@ void read_range(Reader& from, Parameter& p) {
     p.high = range[1].get<std::int64_t>();
     for (const auto& symbol : p.choices)
         if (symbol != "one" && symbol != "all")
-            throw Problem{joined(from.at("choices"), ": beside numbers there are one and all")};
+            throw Problem{joined(from.at("choices"), ": expected only one and all beside a range")};
 }
 
 Parameter read_parameter(Reader& from) {
     Parameter p{.name = from.text("name"), .help = from.text("help")};
     if (!is_name(p.name))
-        throw Problem{joined(from.at(), ": \"", p.name, "\" should be snake_case")};
+        throw Problem{joined(from.at(), ": invalid name \"", p.name, "\" (expected snake_case)")};
     p.unit = from.text("unit", "");
     if (from.has("choices")) p.choices = from.texts("choices");
     if (from.has("range"))
@@ -109,13 +106,14 @@ Parameter read_parameter(Reader& from) {
         else if (value.is_string() && (is_choice || p.kind == Parameter::Kind::text))
             p.defaults.emplace_back(value.get<std::string>());
         else
-            throw Problem{joined(from.at("defaults"), ": ", value.dump(), " is no value of it")};
+            throw Problem{joined(from.at("defaults"), ": invalid value ", value.dump())};
     }
     return p;
 }
 
 Word read_word(const std::string& name, const Json& value, const std::string& at) {
-    if (!is_name(name)) throw Problem{joined(at, ": \"", name, "\" should be snake_case")};
+    if (!is_name(name))
+        throw Problem{joined(at, ": invalid name \"", name, "\" (expected snake_case)")};
     Reader from{value, at};
     Word word{.name = name, .of = from.text("of"), .values = {}};
     const auto& values = from.take("values");
@@ -140,7 +138,7 @@ Where read_where(Reader& from) {
         try {
             static_cast<void>(Json::json_pointer{where.text});
         } catch (const Json::exception&) {
-            throw Problem{joined(from.at("at"), ": \"", where.text, "\" is no JSON pointer")};
+            throw Problem{joined(from.at("at"), ": invalid JSON pointer \"", where.text, "\"")};
         }
     } else if (from.has("match")) {
         where.text = from.text("match");
@@ -217,7 +215,7 @@ Check read_check(Reader& from) {
 Input read_input(Reader& from, const fs::path& folder) {
     Input input{.name = from.text("name"), .text = {}};
     if (!is_plain_file(input.name))
-        throw Problem{joined(from.at("name"), ": \"", input.name, "\" is no plain name of a file")};
+        throw Problem{joined(from.at("name"), ": invalid file name \"", input.name, "\"")};
     if (from.has("copy")) {
         input.text = read_beside(folder, from.text("copy"), from.at("copy"));
         return input;
@@ -285,7 +283,7 @@ public:
             const auto end = text.find('}', begin);
             const auto name = text.substr(begin + 1, std::min(end, text.size()) - begin - 1);
             if (end == text.npos || !names_.contains(std::string{name}))
-                throw Problem{joined(where, ": nothing is called {", name, "}")};
+                throw Problem{joined(where, ": unknown placeholder {", name, "}")};
         }
     }
     void check(const Arguments& texts, std::string_view where) const {
@@ -299,8 +297,7 @@ public:
 private:
     void add(const std::string& name) {
         if (!names_.insert(name).second)
-            throw Problem{
-                joined("two things are called ", name, ", or it is a name of assay's own")};
+            throw Problem{joined("the name ", name, " is used twice, or reserved by assay")};
     }
     std::set<std::string> names_;
 };
@@ -316,9 +313,9 @@ void check_words(const Description& d, const Placeholders& known) {
         const auto& of = parameter_of(d, word.of);
         for (const auto& choice : of.choices)
             if (!word.values.contains(choice) && !word.values.contains("*"))
-                throw Problem{joined("words/", word.name, ": says nothing for ", choice)};
+                throw Problem{joined("words/", word.name, ": no entry for ", choice)};
         if (of.kind != Parameter::Kind::choice && !word.values.contains("*"))
-            throw Problem{joined("words/", word.name, ": says nothing for other values (\"*\")")};
+            throw Problem{joined("words/", word.name, ": no entry for other values (\"*\")")};
         for (const auto& [value, texts] : word.values) known.check(texts, "words/" + word.name);
     }
 }
@@ -345,12 +342,14 @@ void check_references(const Description& d) {
     if (!d.scratch_in.empty()) static_cast<void>(parameter_of(d, d.scratch_in));
     const bool launches = std::ranges::count(d.command, "{launch}") > 0;
     if (launches != !d.team.empty())
-        throw Problem{"team: names the parameter of the processes that {launch} starts"};
+        throw Problem{
+            "team: expected the parameter with the number of processes that {launch} starts"};
     if (launches && std::ranges::count(parameter_of(d, d.team).choices, "all") == 0)
-        throw Problem{joined("team: ", d.team, " should be a number that may be all")};
+        throw Problem{
+            joined("team: invalid parameter ", d.team, " (expected a number that may be all)")};
     if (d.direct_io) {
         static_cast<void>(parameter_of(d, d.direct_io->parameter));
-        if (d.scratch_in.empty()) throw Problem{"direct_io: there is no scratch_in"};
+        if (d.scratch_in.empty()) throw Problem{"direct_io: needs scratch_in"};
     }
     if (d.failure) known.check_where(*d.failure);
     for (const auto& metric : d.metrics) {
@@ -368,7 +367,7 @@ void read_identity(Reader& root, Description& d) {
     d.id = root.text("id");
     const auto dot = d.id.find('.');
     if (dot == d.id.npos || !is_name(d.id.substr(0, dot)) || !is_name(d.id.substr(dot + 1)))
-        throw Problem{joined("id \"", d.id, "\" should be <family>.<name> in lower case")};
+        throw Problem{joined("invalid id \"", d.id, "\" (expected <family>.<name> in lower case)")};
     const auto version = root.has("version") ? root.integer("version") : 1;
     if (version < 1 || version > 1'000'000) throw Problem{"version: expected a number from 1"};
     d.version = static_cast<std::uint32_t>(version);
@@ -382,7 +381,7 @@ void read_environment(Reader& root, Description& d) {
     if (!variables.is_object()) throw Problem{"environment: expected an object"};
     for (const auto& item : variables.items()) {
         if (item.key().empty() || item.key().find('=') != std::string::npos)
-            throw Problem{joined("environment: \"", item.key(), "\" is no name of a variable")};
+            throw Problem{joined("environment: invalid variable name \"", item.key(), "\"")};
         d.environment[item.key()] = Reader::text_of(item.value(), "environment");
     }
 }
@@ -400,7 +399,7 @@ void read_exit_codes(Reader& root, Description& d) {
 void read_metrics(Reader& root, Description& d) {
     root.each("metrics", [&](Reader& one) { d.metrics.push_back(read_metric(one)); });
     if (d.metrics.empty() || d.metrics.front().is_optional)
-        throw Problem{"metrics: the first is the primary one, and must be there"};
+        throw Problem{"metrics: the first is the primary one and must not be optional"};
     std::set<std::string_view> names;
     for (const auto& metric : d.metrics)
         if (!names.insert(metric.name).second)
@@ -410,7 +409,7 @@ void read_metrics(Reader& root, Description& d) {
 Description read(Reader& root, const fs::path& folder) {
     Description d;
     if (root.text("schema") != schema_name)
-        throw Problem{joined("its schema should be ", schema_name)};
+        throw Problem{joined("invalid schema (expected ", schema_name, ")")};
     read_identity(root, d);
     d.question = root.text("question");
     d.method = root.text("method");
@@ -451,7 +450,7 @@ Description read(Reader& root, const fs::path& folder) {
     for (const auto& pattern : d.ignore) check_pattern(pattern);
     read_metrics(root, d);
     root.each("checks", [&](Reader& one) { d.checks.push_back(read_check(one)); });
-    if (d.checks.empty()) throw Problem{"checks: no value without a check"};
+    if (d.checks.empty()) throw Problem{"checks: expected at least one"};
     root.done();
     check_references(d);
     return d;

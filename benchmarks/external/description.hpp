@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A benchmark that another program does, as a file describes it: configs/external/schema.json documents every key.
-// What is read here obeys the schema and refers to nothing that is not there; a program is started by a list of
+// Descriptions obey the schema and refer to existing things only; a program is started by a list of
 // arguments, never by a shell.
 
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace assay::external {
 
-/// What is wrong with a description, a command or an output: a sentence.
+/// A sentence that says what is wrong with a description, a command or an output.
 class Problem : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -42,7 +42,7 @@ struct Parameter {
     std::vector<Setting> defaults;
 };
 
-/// What a placeholder stands for by the value of a parameter; "*": any other.
+/// Meaning of a placeholder by the value of a parameter; "*": any other.
 struct Word {
     std::string name;
     std::string of;
@@ -79,7 +79,7 @@ struct Metric {
     bool is_optional = false;
 };
 
-/// What must hold in the output.
+/// A condition that the output must meet.
 struct Check {
     std::string notices; ///< the error that it would find
     Where where;
@@ -153,7 +153,7 @@ Description parse_description(std::string_view text, const std::string& source,
 /// "MiB/s" and what it is in the base unit of a metric; throws where it is not known.
 Unit unit_of(std::string_view text);
 
-/// Throws where the pattern is none, or has more than one group.
+/// Throws if the pattern is invalid or has more than one group.
 void check_pattern(const std::string& pattern);
 
 /// Names of placeholders that stand for something in every description.

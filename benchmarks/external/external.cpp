@@ -43,7 +43,7 @@ struct Functions {
             for (std::uint64_t i = 0; i < calls; ++i) *seconds += of(state).run();
         });
     }
-    /// What the program reports is the value; nothing follows from the time that it ran.
+    /// The value is what the program reports; nothing follows from the time that it ran.
     static std::int32_t work(const void* /*state*/, assay_work* /*work*/, assay_text* /*error*/) {
         return 0;
     }

@@ -56,7 +56,7 @@ std::string file_system_in(std::string_view mounts, std::string_view path) {
         auto end = line.substr(rest + between.size());
         for (int before = 0; before < 4; ++before) take_field(line); // mount, parent, device, root
         const auto point = take_field(line);
-        // Of two mounts at one place the later one hides the other: NFS mounted by autofs.
+        // If two mounts share one place, the later one hides the other: NFS mounted by autofs.
         if (!is_in(path, point) || point.size() < longest) continue;
         longest = point.size();
         type = take_field(end);

@@ -29,11 +29,11 @@ const Arguments* Fill::word(const std::string& name) const {
 std::string Fill::one(const std::string& name, int& left) const {
     if (const auto value = values_.find(name); value != values_.end()) return value->second;
     const auto* const texts = word(name);
-    if (texts == nullptr) throw Problem{joined("nothing is called {", name, "}")};
-    if (--left < 0) throw Problem{joined("{", name, "} stands for itself, or for too much")};
+    if (texts == nullptr) throw Problem{joined("unknown placeholder {", name, "}")};
+    if (--left < 0) throw Problem{joined("{", name, "} contains itself, or is too long")};
     if (texts->size() != 1)
         throw Problem{
-            joined("{", name, "} is ", texts->size(), " arguments, and stands inside of one")};
+            joined("{", name, "} is ", texts->size(), " arguments, but is used inside one")};
     return filled(texts->front(), left);
 }
 

@@ -22,7 +22,7 @@ public:
     std::string text(const std::string& from) const;
     /// An argument that is one placeholder becomes as many as that stands for: none, one or several.
     Arguments arguments(const Arguments& from) const;
-    /// Of a file, where braces are the program's own: "@size@". What is not known stays as it is.
+    /// Fills a file, where braces are the program's own: "@size@". Unknown names stay as they are.
     std::string file(const std::string& from) const;
     Where where(Where from) const;
     Metric metric(Metric from) const;

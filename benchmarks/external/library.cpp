@@ -23,7 +23,7 @@ std::uint32_t noise_of(const std::string& name) {
     static constexpr std::array names{"",    "arithmetic", "memory", "workload",
                                       "fft", "messages",   "latency"};
     const auto* const found = std::ranges::find(names, name);
-    if (found == names.end()) throw Problem{joined("noise: there is no ", name)};
+    if (found == names.end()) throw Problem{joined("noise: unknown kind ", name)};
     return static_cast<std::uint32_t>(found - names.begin());
 }
 
@@ -65,7 +65,7 @@ void Library::read_folder(const fs::path& folder) {
     for (const auto& file : files) {
         const auto size = fs::file_size(file, error);
         if (error || size > longest_file || !fs::is_regular_file(file, error)) {
-            note(joined(file.string(), " is no file of at most 1 MiB"));
+            note(joined(file.string(), " is not a file of at most 1 MiB"));
             continue;
         }
         std::ifstream stream{file, std::ios::binary};

@@ -32,9 +32,10 @@ public:
 extract::Pattern pattern_of(const std::string& text) {
     extract::Pattern pattern;
     if (const auto wrong = pattern.set(text); !wrong.empty())
-        throw Problem{joined("\"", text, "\" is no pattern of RE2: ", wrong)};
+        throw Problem{joined("invalid RE2 pattern \"", text, "\": ", wrong)};
     if (pattern.groups() > 1)
-        throw Problem{joined("\"", text, "\" has more than one group; (?:...) is none")};
+        throw Problem{
+            joined("\"", text, "\" has more than one group; write the others as (?:...)")};
     return pattern;
 }
 
@@ -63,8 +64,8 @@ Place find_pattern(std::string_view text, const Where& where) {
 
 std::size_t column_of(const std::vector<Place>& head, const std::string& name) {
     const auto column = std::ranges::find(head, name);
-    if (column == head.end()) throw Missing{joined("no column is called ", name)};
-    if (std::ranges::count(head, name) > 1) throw Problem{joined("two columns are called ", name)};
+    if (column == head.end()) throw Missing{joined("missing column ", name)};
+    if (std::ranges::count(head, name) > 1) throw Problem{joined("column ", name, " occurs twice")};
     return static_cast<std::size_t>(column - head.begin());
 }
 
@@ -116,7 +117,7 @@ Json parsed(std::string_view text, const Where& where) try {
 Json::json_pointer pointer_of(const Where& where) try {
     return Json::json_pointer{where.text};
 } catch (const Json::exception&) {
-    throw Problem{joined("\"", where.text, "\" is no JSON pointer")};
+    throw Problem{joined("invalid JSON pointer \"", where.text, "\"")};
 }
 
 /// "end.sum_sent.bytes": results hide what looks like a path, as "/end/sum_sent/bytes" does.
@@ -132,7 +133,7 @@ std::string in_json(const std::string& text, const Where& where) {
     try {
         if (json.contains(pointer)) value = &json.at(pointer);
     } catch (const Json::exception&) {
-        value = nullptr; // an index that is none
+        value = nullptr; // an invalid index
     }
     if (value == nullptr) throw Missing{joined(where.in, " has no ", shown(where.text))};
     if (value->is_string()) return value->get<std::string>();
@@ -151,9 +152,9 @@ void check_pattern(const std::string& pattern) { static_cast<void>(pattern_of(pa
 
 Unit unit_of(std::string_view text) {
     if (const auto unit = extract::unit_of(text)) return *unit;
-    throw Problem{"the unit \"" + std::string{text} +
-                  "\" is not known; there are s, B/s, bit/s, FLOP/s, OP/s, 1/s, updates/s, "
-                  "atom-steps/s with a prefix (ms, MiB/s, Gbit/s), and 1, %, dB, ns/day, J"};
+    throw Problem{"unknown unit \"" + std::string{text} +
+                  "\" (expected s, B/s, bit/s, FLOP/s, OP/s, 1/s, updates/s, "
+                  "atom-steps/s with a prefix (ms, MiB/s, Gbit/s), or 1, %, dB, ns/day, J)"};
 }
 
 std::string find(const Outputs& outputs, const Where& where) {
@@ -207,8 +208,7 @@ std::string wrong_line(const Outputs& outputs, const std::vector<std::string>& i
 
 double number_of(const std::string& text, std::string_view what) {
     if (const auto number = extract::number_of(text)) return *number;
-    throw Problem{
-        joined(what, " is \"", text.substr(0, 60), "\", expected a finite number of the C locale")};
+    throw Problem{joined(what, " is \"", text.substr(0, 60), "\" (expected a finite number)")};
 }
 
 double value_of(const Outputs& outputs, const Metric& metric) {
@@ -226,7 +226,7 @@ double difference(double a, double b) {
     return scale == 0 ? 0 : std::abs(a - b) / scale;
 }
 
-/// As a number where both are: 0 is 0.0.
+/// Compares as numbers where both are: 0 is 0.0.
 bool is_equal(const std::string& text, const std::string& wanted) try {
     return text == wanted || number_of(text, "") == number_of(wanted, "");
 } catch (const Problem&) {

@@ -23,7 +23,7 @@ void replace(Outputs& outputs, const Where& where, const std::string& text);
 /// Lines in front of a JSON document, where fio writes its warnings and errors; empty where there are none.
 std::string words_before_json(const std::string& text);
 
-/// A line beside JSON by which the program says that its data are wrong, and that no pattern excuses; empty where there is none.
+/// A line beside JSON by which the program says that its data are wrong, and that no pattern excuses; empty by default.
 std::string wrong_line(const Outputs& outputs, const std::vector<std::string>& ignore = {});
 
 /// Is there something? Not if the place is missing; throws where it is there twice.

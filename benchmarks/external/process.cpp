@@ -88,7 +88,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
     return pointers;
 }
 
-/// What a child does between fork() and execve(): calls that are safe there, and no allocation.
+/// A child's steps between fork() and execve(): calls that are safe there, and no allocation.
 struct Child {
     const char* program;
     char* const* arguments;
@@ -287,7 +287,7 @@ private:
             throw Problem{joined(name_of(command_), " wrote more than ", most_output >> 20U,
                                  " MiB and was killed")};
     }
-    /// What it forked may still have the pipe: what is there now is all.
+    /// Processes that it forked may still hold the pipe: reads what is there now.
     void drain(std::size_t i) {
         pollfd watched{.fd = pipes_[i]->reading.get(), .events = POLLIN, .revents = 0};
         while (pipes_[i]->reading.get() >= 0 && ::poll(&watched, 1, 0) > 0) {
@@ -329,7 +329,7 @@ Outcome run_well(const Command& command, const std::vector<int>& codes) {
     auto outcome = run(command);
     const auto words =
         line_of(outcome.errors.empty() ? outcome.output : outcome.errors, command.launches);
-    const auto said = words.empty() ? std::string{"; it said nothing"} : ": " + words;
+    const auto said = words.empty() ? std::string{"; it printed nothing"} : ": " + words;
     if (outcome.signal != 0)
         throw Problem{joined(name_of(command), " was ended by signal ", outcome.signal, said)};
     if (std::ranges::find(codes, outcome.code) == codes.end())
@@ -378,7 +378,7 @@ Companion::Companion(const Command& command, const std::filesystem::path& log,
         const std::string text{std::istreambuf_iterator<char>{stream}, {}};
         if (!has_ended) stop();
         throw Problem{joined(name_of(command), " was not ready: ",
-                             text.empty() ? "it said nothing" : line_of(text, launches_))};
+                             text.empty() ? "it printed nothing" : line_of(text, launches_))};
     }
 }
 

@@ -100,7 +100,7 @@ std::string version_of(const Description& description, const std::string& progra
     try {
         return known[key] = find({{"stdout", outcome.output + '\n' + outcome.errors}}, line);
     } catch (const Problem& problem) {
-        throw Problem{joined("the version of ", program, " is not known: ", problem.what())};
+        throw Problem{joined("unknown version of ", program, ": ", problem.what())};
     }
 }
 
@@ -127,8 +127,8 @@ std::string why_not_touched(const Arguments& arguments) {
         const std::string path{piece};
         if (!why.empty() || !is_block_device(path)) return;
         if (!is_allowed(path))
-            why = joined(path, " is a device, whose data may be lost: --allow-device ", path,
-                         " allows it");
+            why = joined(
+                path, " is a device and its data may be lost; to allow it: --allow-device ", path);
         else if (is_in_use(path))
             why = joined(path, " is in use, by a file system or another program");
     };

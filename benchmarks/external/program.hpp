@@ -10,7 +10,7 @@
 
 namespace assay::external {
 
-/// Its path, in PATH and where system programs are; empty if there is none.
+/// Its path, in PATH and where system programs are; empty if not found.
 std::string find_program(const std::string& name);
 
 /// "3.33"; throws where the program does not say it as it should. Asked once for each description.

@@ -86,7 +86,7 @@ public:
     void done() const {
         for (const auto& item : value_.items())
             if (!asked_.contains(item.key()))
-                throw Problem{joined(at_, ": \"", item.key(), "\" is not known here")};
+                throw Problem{joined(at_, ": unknown key \"", item.key(), "\"")};
     }
 
 private:

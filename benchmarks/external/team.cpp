@@ -29,7 +29,7 @@ Team::Team(int cores, std::string_view hosts, std::string launcher) : cores_{cor
         const auto end = std::min(hosts.find(','), hosts.size());
         const auto one = hosts.substr(0, end);
         const auto colon = std::min(one.find(':'), one.size());
-        // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): what is no number is 0
+        // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): NaN and other text give 0
         const int slots = std::atoi(std::string{one.substr(colon)}.erase(0, 1).c_str());
         hosts_.push_back(
             {.name = std::string{one.substr(0, colon)}, .slots = slots > 0 ? slots : cores});

@@ -26,11 +26,11 @@ struct Launch {
 
 class Team {
 public:
-    /// Of this host alone.
+    /// A team of this host alone.
     explicit Team(int cores) : cores_{cores} {}
     /// "h1:2,h2": names and slots; without a number as many as this host has cores.
     Team(int cores, std::string_view hosts, std::string launcher);
-    /// As the variables say.
+    /// The team that the environment's variables describe.
     static Team of_environment(int cores);
 
     std::size_t size() const { return hosts_.size(); } ///< hosts; 0: this one alone
@@ -45,8 +45,8 @@ public:
     /// One slot on each of these.
     Team one_each(std::size_t first, std::size_t count) const;
 
-    /// `ranks` processes, host after host, which see these variables. May write a file into `folder`, whose name depends
-    /// on hosts and ranks.
+    /// `ranks` processes, host after host, which see these variables. May write a file into `folder`, whose name
+    /// depends on hosts and ranks.
     Launch launch(int ranks, const std::filesystem::path& folder,
                   const Environment& variables) const;
 

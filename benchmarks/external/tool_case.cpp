@@ -60,7 +60,7 @@ Fit fits_team(const Description& description, const Fill& fill, const Machine& m
     const auto* const server = server_of(description, fill);
     const bool has_partner = server != nullptr && server->on_partner;
     if (has_partner && team.size() < 2)
-        return Fit::no("not applicable: needs a second host: --hosts");
+        return Fit::no("not applicable: needs a second host (--hosts)");
     if (description.team.empty() && !has_partner) return Fit::yes();
     if (find_program(team.launcher()).empty())
         return Fit::no("not applicable: ", team.launcher(), " is not installed");
@@ -70,7 +70,7 @@ Fit fits_team(const Description& description, const Fill& fill, const Machine& m
     if (!description.team.empty() && team.size() > 0)
         if (const auto ranks = number_of(fill.value(description.team), description.team);
             ranks > team.slots())
-            return Fit::no("needs ", ranks, " slots, the hosts have ", team.slots());
+            return Fit::no("needs ", ranks, " slots, but the hosts have ", team.slots());
     return Fit::yes();
 }
 
@@ -92,7 +92,7 @@ std::string shown(const Arguments& arguments, const std::string& scratch) {
     return text.substr(0, longest);
 }
 
-/// Names that are no files of the scratch folder.
+/// Names outside the files of the scratch folder.
 bool is_stream(const std::string& name) {
     return name == "stdout" || name == "stderr" || name == "inspect";
 }
@@ -149,8 +149,8 @@ Fit fits(const Description& description, const assay_value* values, const Machin
     const auto program = find_program(name);
     if (name.empty()) return Fit::no("not applicable: needs the path of a program");
     if (program.empty())
-        return Fit::no("not applicable: ", name, " is not installed (Debian package ",
-                       description.packages, ")");
+        return Fit::no("not applicable: ", name, " is not installed. Run: assay describe ",
+                       description.id, " --install");
     std::error_code error;
     if (!description.needs.empty())
         if (const auto needed = fill.text(description.needs); !fs::exists(needed, error))
@@ -286,7 +286,7 @@ Command ToolCase::command_of(const Arguments& arguments) const {
     command.program = find_program(name);
     if (command.program.empty())
         throw Problem{
-            joined(name, " is not installed (Debian package ", description_.packages, ")")};
+            joined(name, " is not installed. Run: assay describe ", description_.id, " --install")};
     if (const auto why = why_not_touched(command.arguments); !why.empty()) throw Problem{why};
     for (const auto& [variable, setting] : description_.environment)
         command.environment[variable] = fill_.text(setting);
@@ -339,7 +339,7 @@ std::string ToolCase::file(const std::string& name) const {
     struct stat status{};
     const bool is_file = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     ::close(descriptor);
-    if (!is_file) throw Problem{joined(name, " is no file")};
+    if (!is_file) throw Problem{joined(name, " is not a file")};
     if (static_cast<std::size_t>(status.st_size) > most_output)
         throw Problem{joined(name, " is longer than ", most_output >> 20U, " MiB")};
     std::ifstream stream{path, std::ios::binary};
@@ -394,7 +394,7 @@ void ToolCase::see_checks_end() const {
             unfinished = check.notices + ": " + finding.said;
         }
     if (!unfinished.empty() && wrong_line(outputs_, description_.ignore).empty())
-        throw Problem{"the check did not come to its end: " + unfinished};
+        throw Problem{"the check did not finish: " + unfinished};
 }
 
 assay::Check ToolCase::verify() const {
@@ -411,7 +411,7 @@ assay::Check ToolCase::verify() const {
         result.passed = false;
         result.error = std::max(result.error, 2.0); // a check without a bound
         result.detail += (result.detail.empty() ? "" : "; ") + check.notices + ": " + finding.said;
-        // What it said of its own in front of its values names the cause.
+        // Its own words in front of its values name the cause.
         const auto output = outputs_.find(check.where.in);
         if (output == outputs_.end()) continue;
         const auto words = line_of(words_before_json(output->second), true);

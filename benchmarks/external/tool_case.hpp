@@ -18,7 +18,7 @@
 
 namespace assay::external {
 
-/// Of the loopback device; another program may take it before it is used, which is then an error that says so.
+/// A free port of the loopback device; if another program takes it first, the later error says so.
 int free_port();
 
 /// Does it fit this machine?
@@ -52,7 +52,7 @@ private:
     double run_once();
     /// Throws where nothing is wrong but that the checks did not come to their end.
     void see_checks_end() const;
-    /// What a program that could not write may not have said; empty where there is room.
+    /// Output that a program may have lost because it could not write; empty where there is room.
     std::string full_disk() const;
     std::string file(const std::string& name) const;
 

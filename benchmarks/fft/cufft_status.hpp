@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cuFFT's answers are called. By number, because releases differ in which names they declare.
+// Names of cuFFT's status codes. By number, because releases differ in which names they declare.
 
 #pragma once
 
@@ -35,7 +35,7 @@ constexpr const char* cufft_status_name(int status) {
     return place < cufft_status_names.size() ? cufft_status_names[place] : "an unknown status";
 }
 
-/// What the reader can do about it; empty where nothing is known.
+/// A remedy for the reader; empty if none is known.
 constexpr const char* cufft_status_advice(int status) {
     switch (status) {
     case 0x2:

@@ -178,7 +178,7 @@ private:
     void queue() const { forward_->queue(points_.data(), bins_.data(), CUFFT_FORWARD); }
 
     void make_plans(Planning planning) {
-        // The first plan of a process loads the library; that is no part of the time for this one.
+        // The first plan of a process loads the library; this plan's time does not include that.
         const Shape any{.dimensions = 1, .points = 16, .batch = 1, .type = Type::c2c};
         const CufftPlan first{forward_layout(any), Precision::fp32, false};
         const Stopwatch watch;
@@ -245,7 +245,7 @@ public:
     static constexpr auto axes = std::tuple_cat(
         shape_axes<Params>({128, 512}),
         std::tuple{
-            choice("precision", "of the numbers", &Params::precision,
+            choice("precision", "precision of the numbers", &Params::precision,
                    {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32},
                     Name{"fp16", Precision::fp16}}),
             choice("kernels", "cuFFT's default, or compiled for the plan (patient)",

@@ -17,12 +17,12 @@ struct Half {
     std::uint16_t bits = 0;
 };
 
-/// Exact; an infinity, which is no result either, is not a number.
+/// Exact; an infinity, which cannot be a result either, becomes NaN.
 ASSAY_HOST_DEVICE inline float to_float(Half half) {
     return static_cast<float>(device::decode(device::fp16_format(), half.bits));
 }
 
-/// The nearest, ties to even; from 65520 on infinity. Not for what is no number.
+/// The nearest, ties to even; from 65520 on infinity. Not for NaN.
 ASSAY_HOST_DEVICE inline Half to_half(float value) {
     constexpr float beyond = 65520; // half a step above the largest, a tie to what would be even
     if (std::fabs(value) >= beyond)

@@ -26,7 +26,7 @@ enum class Planning : std::uint8_t { limited, measured, estimate };
 /// a limit that is too short gives an estimate.
 inline constexpr double planning_limit = 1.0;
 
-/// What was planned: the name of its file, as everything that the plan depends on.
+/// The name of the file with the plans, made of everything that a plan depends on.
 template <class T>
 std::string plan_key(const Shape& s, int threads, Planning planning) {
     std::string key = std::string{"fft-"} + Fftw<T>::version; // fftw-3.3.10-sse2-avx

@@ -59,7 +59,7 @@ struct TransformParams {
 template <class Params, std::size_t N>
 consteval auto shape_axes(const std::int64_t (&points)[N]) {
     return std::tuple{
-        choice("dimensions", "of each transform", &Params::dimensions,
+        choice("dimensions", "dimensions of a transform", &Params::dimensions,
                {{"1d", Dimensions::one}, {"2d", Dimensions::two}, {"3d", Dimensions::three}},
                {Dimensions::three}),
         integer("points", "length of each dimension; any number, primes too", "", &Params::points,

@@ -116,7 +116,7 @@ public:
     static constexpr auto axes = std::tuple_cat(
         shape_axes<Params>({128}),
         std::tuple{
-            choice("precision", "of the numbers", &Params::precision,
+            choice("precision", "precision of the numbers", &Params::precision,
                    {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
             threads_axis(&Params::threads, {Symbol::all}),
             choice("planning", "measured, measured for at most 1 s, or estimated",

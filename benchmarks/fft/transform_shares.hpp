@@ -123,8 +123,8 @@ private:
             sum.add(square(as_double(back[2 * line * s.row + at]) * scale -
                            as_double(in[line * in_row + at])));
     }
-    /// The way back from a real transform is blind to what cannot come from real points, so the columns
-    /// that mirror themselves are held against their mirror images.
+    /// The way back from a real transform is blind to what cannot come from real points, so the columns that mirror
+    /// themselves are compared with their mirror images.
     ASSAY_HOST_DEVICE void add_asymmetry(const T* spectrum, std::int64_t line, Sum& sum) const {
         const auto mirror = [this](std::int64_t k) { return k == 0 ? 0 : s.points - k; };
         const std::int64_t other = mirror(line / s.points) * s.points + mirror(line % s.points);

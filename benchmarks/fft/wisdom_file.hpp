@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plans that were measured once, kept for the next process: one small file per plan, so that no plan
-// depends on what else was planned before. What is read is not trusted: a file that is cut off, huge,
+// depends on what else was planned before. Files are not trusted: one that is cut off, huge,
 // damaged or about something else is ignored with a reason, and planning starts anew.
 
 #pragma once
@@ -11,13 +11,13 @@
 
 namespace assay::fft {
 
-/// What planning found, and what it had cost.
+/// The result of planning, and its cost.
 struct Wisdom {
     std::string text; ///< the library's own words; empty where the time limit ended planning
     double planning_seconds = 0;
 };
 
-/// What came out of reading: wisdom, or nothing; with a reason where a file was there.
+/// The result of reading: wisdom, or nothing; with a reason if there was a file.
 struct Reading {
     bool found = false;
     Wisdom wisdom;

@@ -15,7 +15,7 @@
 
 namespace assay::gemm {
 
-/// The library refused a call. What fails on the device itself is a device::Error.
+/// The library refused a call. Failures of the device itself are a device::Error.
 class LibraryError : public device::Error {
 public:
     using device::Error::Error;

@@ -16,9 +16,9 @@
 
 namespace assay::gemm {
 
-/// As CUBLAS_VERSION counts, the older of what this was built with and what was loaded.
+/// Version in the format of CUBLAS_VERSION, the older of the one built with and the one loaded.
 int cublas_version();
-/// Of the library that was loaded.
+/// Version of the loaded library.
 std::size_t library_version();
 
 /// Beside the matrices.

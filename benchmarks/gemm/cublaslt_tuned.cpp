@@ -29,7 +29,7 @@ device::EventClock::Options clock_options(const Conditions& conditions,
             .operations = 4}; // sums split along k: they are cleared, made, and put together
 }
 
-/// What emulation writes when it did not take place, and what stands there before.
+/// The value that emulation writes when it did not take place, and the byte that stands there before.
 constexpr std::int32_t not_emulated = -1;
 constexpr int unwritten_byte = 0xee;
 
@@ -47,7 +47,7 @@ Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes) {
         if (const Fit fit = allowed(precision, conditions.accumulation, shape, cublas_version());
             !fit)
             return fit;
-    // What the library is asked for has addresses, but nothing is read or written there.
+    // The library gets addresses, but nothing is read or written there.
     const device::Buffer<std::uint8_t> stand_in{512};
     const Shape& first = shapes.front();
     const auto operand = [&](Storage storage, std::int64_t rows, std::int64_t inner) {

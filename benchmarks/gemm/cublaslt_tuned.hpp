@@ -21,7 +21,7 @@
 
 namespace assay::gemm {
 
-/// What a case fixes beside the shape.
+/// Conditions that a case fixes beside the shape.
 struct Conditions {
     DevicePrecision precision = DevicePrecision::bf16;
     Accumulation accumulation = Accumulation::exact;
@@ -37,7 +37,7 @@ Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes);
 /// Everything that it is given must outlive it.
 class ChosenProduct {
 public:
-    /// Throws where there is none.
+    /// Throws if the library offers no algorithm.
     ChosenProduct(const Library& library, const Conditions& conditions, const Operands& operands,
                   const Scratch& scratch, const device::Stream& stream, device::EventClock& clock);
 
@@ -77,7 +77,7 @@ public:
     void poison() const;
     void spoil();
 
-    /// What was chosen, from how many, and how it calculates.
+    /// The algorithm chosen, the number to choose from, and how it calculates.
     void describe(const Context& context, const Trial& trial) const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is C = A B^T, on a device? Two tests. One element in every tile of C is held against its sum in fp64, to the
-// bound of device_precision.hpp. And every row of C is held against A (B^T r) for random vectors r
+// Is C = A B^T, on a device? Two tests. One element in every tile of C is compared with its sum in fp64, to the
+// bound of device_precision.hpp. And every row of C is compared with A (B^T r) for random vectors r
 // (Freivalds, as on hosts: freivalds.hpp), which sees whatever is wrong between the samples. The device
 // makes the sums; the judgement is here.
 

@@ -94,7 +94,7 @@ Check DeviceMatrices::check(const Tolerance& tolerance) const {
 }
 
 void DeviceMatrices::poison() const {
-    // As int32 a number below every sum of 65536 products of int8, else NaN in every format.
+    // Read as int32, a number below every sum of 65536 products of int8; NaN in every other format.
     const int byte = operands_.c.storage == Storage::int32 ? 0x80 : 0xff;
     device::check(cudaMemsetAsync(operands_.c.data, byte,
                                   data_of(operands_.c.storage, shape_.n, shape_.m), stream_.get()));

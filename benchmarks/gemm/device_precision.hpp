@@ -93,7 +93,7 @@ inline std::string cublas_text(int version) {
     return joined(version / 10000, '.', version / 100 % 100);
 }
 
-/// What a shape, a library or the two parameters together do not allow, whatever the device is.
+/// Rules of a shape, a library and the two parameters together, for any device.
 inline Fit allowed(DevicePrecision precision, Accumulation accumulation, const Shape& shape,
                    int cublas) {
     const PrecisionSpec spec = spec_of(precision);
@@ -109,7 +109,7 @@ inline Fit allowed(DevicePrecision precision, Accumulation accumulation, const S
     return Fit::yes();
 }
 
-/// What the library may use beside the matrices. Emulated fp64 keeps every operand as slices of 8 bits: 10
+/// Memory that the library may use beside the matrices. Emulated fp64 keeps every operand as slices of 8 bits: 10
 /// of them hold the 79 bits that it goes up to. Padded as its kernels do, half as much again for sums.
 constexpr std::int64_t workspace_bytes(DevicePrecision precision, const Shape& shape) {
     constexpr std::int64_t mebi = std::int64_t{1} << 20U;

@@ -20,9 +20,9 @@ public:
                   "the random seed.",
         .caveats =
             "Half of the random branches are mispredicted: a misprediction costs twice the "
-            "difference between random and steady. What lies behind a branch is one "
-            "addition; a program whose loads must be repeated pays more. The sequence is too "
-            "long for a predictor to remember.",
+            "difference between random and steady. The code behind a branch is one addition; a "
+            "program whose loads must be repeated pays more. The sequence is too long for a "
+            "predictor to remember.",
         .headline = "latency",
         .noise = Noise::latency,
         .reproducible = true,

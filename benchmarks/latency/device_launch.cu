@@ -84,8 +84,8 @@ public:
             "neither empty nor full. device: time from one kernel to the next dependent one, by "
             "device events, launch overhead excluded. Checked after every batch: the counter.",
         .caveats =
-            "completion is what a program waits for a result, device what a stream of dependent "
-            "kernels takes if the host keeps up, queue the launch rate of one thread. Device time "
+            "completion is the time a program waits for a result, device the time per dependent "
+            "kernel if the host keeps up, queue the launch time of one thread. Device time "
             "includes one addition to a counter. Tracing tools (profilers) lengthen all of them.",
         .headline = "latency",
         .place = device::place_kind,
@@ -122,8 +122,8 @@ public:
                   "returns. queue: host time of the launch alone, while the stream is held. "
                   "device: time from one launch to the next by device events, launch overhead "
                   "excluded. Checked after every batch: every node increments a counter.",
-        .caveats = "Compare with latency.kernel: what a node costs instead of a launch. Making the "
-                   "graph is not timed.",
+        .caveats = "Compare with latency.kernel: the cost of a node with that of a launch. "
+                   "Making the graph is not timed.",
         .headline = "latency",
         .place = device::place_kind,
         .noise = Noise::latency,
@@ -147,7 +147,7 @@ public:
     Work work() const { return {.steps = static_cast<double>(nodes_)}; }
 
 private:
-    /// Of a launch that is queued: what surrounds the nodes is unknown and counted as four.
+    /// Operations of a queued launch: those around the nodes are unknown and counted as four.
     static constexpr int operations(std::int64_t nodes) { return static_cast<int>(nodes) + 4; }
     void capture() const {
         for (std::int64_t node = 0; node < nodes_; ++node) queue();

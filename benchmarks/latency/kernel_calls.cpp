@@ -154,7 +154,7 @@ public:
 private:
     static constexpr int count = 1000;
 
-    /// As the kernel prints it: the call that is timed should not vouch for itself.
+    /// Read from the kernel: the call that is timed should not vouch for itself.
     static long parent_number() {
         std::ifstream file{"/proc/self/status"};
         for (std::string word; file >> word;)

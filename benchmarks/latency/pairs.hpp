@@ -23,7 +23,7 @@ constexpr std::size_t pair_number(std::size_t cores, std::size_t first, std::siz
     return first * (2 * cores - first - 1) / 2 + (second - first - 1);
 }
 
-/// Both directions of a pair took the same way; a core and itself are no pair.
+/// Both directions of a pair took the same way; a core and itself do not count.
 inline std::vector<double> symmetric_matrix(std::size_t cores, std::span<const double> of_pairs) {
     std::vector<double> matrix(cores * cores, std::numeric_limits<double>::quiet_NaN());
     for (std::size_t first = 0; first < cores; ++first)

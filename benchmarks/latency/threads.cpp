@@ -175,7 +175,7 @@ public:
         .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
-        choice("via", "what the turn is handed over by", &Params::via,
+        choice("via", "how threads hand over the turn", &Params::via,
                {{"futex", Via::futex}, {"pipe", Via::pipe}}, {Via::futex}),
     };
 
@@ -238,7 +238,7 @@ private:
     Baton baton_;
     cpu_set_t before_{};
     std::thread partner_;
-    // Who has the turn may touch these; handing it over orders the accesses.
+    // Only the thread that has the turn may touch these; handing it over orders the accesses.
     bool ends_ = false;
     std::int64_t mine_ = 0;
     std::int64_t theirs_ = 0;

@@ -19,7 +19,7 @@ struct Worst {
     std::string what;
 
     void take(double deviation, double bound, const std::string& name) {
-        // Written so that a deviation that is no number counts.
+        // Written so that a deviation of NaN counts.
         const double ratio = std::abs(deviation) / bound;
         if (ratio <= error) return;
         error = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
@@ -56,7 +56,7 @@ void compare_forces(const Particles& particles, const std::vector<ForceReference
 /// The cells of the reference might hide an atom from it, so a few atoms are compared with all others.
 void compare_with_all(const Particles& particles, const std::vector<ForceReference>& expected,
                       double unit_roundoff, int threads, Worst& worst) {
-    // Of a million atoms fewer: 2^28 pairs take about a second.
+    // Fewer samples for a million atoms: 2^28 pairs take about a second.
     constexpr std::size_t most_pairs = 1U << 28U;
     const std::size_t samples = std::clamp<std::size_t>(most_pairs / particles.size(), 16, 256);
     constexpr std::uint64_t sample_seed = 7;
@@ -85,16 +85,15 @@ Tolerance tolerance_of(std::size_t atoms, double unit_roundoff, bool complete) {
     // the same system drifts alike (decisions/checks.md 0111). The bound is six of the larger, and 2e-5 for
     // a trend.
     const double energy = 0.03 / root + 2e-5;
-    // Rounding: 30 to 200 u sqrt(atoms) were measured. A pair that is on the list of one of two
-    // workers alone pushes one atom by up to F dt = 2e-4 in a step and not the other one; where lists
-    // are complete there is none.
+    // Rounding: 30 to 200 u sqrt(atoms) were measured. A pair that is on the list of one of two workers alone pushes
+    // one atom by up to F dt = 2e-4 in a step and not the other one; this cannot happen if lists are complete.
     const double momentum = (2000 * unit_roundoff + (complete ? 0 : 2.5e-4)) * root;
     return {.energy = energy, .momentum = momentum};
 }
 
 Check check_run(const Particles& start, const Totals& totals, const Particles& end,
                 double unit_roundoff, bool complete, int threads) {
-    // Of what is not finite there is no cell.
+    // Positions that are not finite have no cell.
     const auto expected = is_finite(end) ? all_forces(end, unit_roundoff, threads)
                                          : std::vector<ForceReference>(end.size());
     return check_run(start, totals, end, expected, unit_roundoff, complete, threads);

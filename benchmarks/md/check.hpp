@@ -16,7 +16,7 @@ namespace assay::md {
 /// Steps of a checked run; the bounds hold for this number.
 inline constexpr int run_steps = 100;
 
-/// What may change over a run.
+/// Quantities that may change over a run.
 struct Tolerance {
     double energy = 0;   ///< per atom
     double momentum = 0; ///< each component of the total

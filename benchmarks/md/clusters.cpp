@@ -18,7 +18,7 @@ std::int32_t columns_along(double edge, std::size_t width) {
 /// A bin is a third of a cluster or so: where it ends decides who is looked at in vain.
 std::int32_t bins_along(double edge) { return std::max(1, static_cast<std::int32_t>(2 * edge)); }
 
-/// Rounds down into [0, count); a number that is none becomes 0.
+/// Rounds down into [0, count); NaN becomes 0.
 template <class T>
 std::int32_t cell_of(T scaled, std::int32_t count) {
     if (!(scaled > 0)) return 0;

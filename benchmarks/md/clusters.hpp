@@ -20,7 +20,7 @@
 
 namespace assay::md {
 
-/// Who of how many: every thread of a team calls with its own.
+/// A thread's place in its team: every thread calls with its own.
 struct Worker {
     std::size_t thread = 0;
     std::size_t team = 1;
@@ -40,7 +40,7 @@ struct Bounds {
     std::array<T, 3> high;
 };
 
-/// What kernels see of the clusters.
+/// View of the clusters for kernels.
 template <class T>
 struct ClusterView {
     const T* position;

@@ -110,7 +110,7 @@ template <class T>
 void queue_forces(const LiquidArrays<T>& a, const device::Stream& stream) {
     OnDevice{stream}.forces(a);
 }
-/// What the force on every atom should be, in the order of the atoms.
+/// Expected force on every atom, in the order of the atoms.
 template <class T>
 void queue_reference(const LiquidArrays<T>& a, double edge, ForceReference* out,
                      const device::Stream& stream) {
@@ -191,7 +191,7 @@ public:
         take(2, p.force);
         return p;
     }
-    /// What the forces should be, by number.
+    /// Expected forces, by number.
     std::vector<ForceReference> reference() const {
         const device::Buffer<ForceReference> on_device{atoms_};
         queue_reference(arrays(), edge_, on_device.data(), stream_);
@@ -347,7 +347,7 @@ public:
     }
 
 private:
-    // As on a host: steps until the crystal has become a liquid.
+    // The same as on a host: steps until the crystal has become a liquid.
     static constexpr int melt_steps = 300;
     static constexpr std::uint64_t velocity_seed = 8;
     static constexpr std::uint64_t spoil_seed = 9;
@@ -394,7 +394,7 @@ public:
         integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",
                 "", &Params::atoms, {32000, 256000, 2048000}, {256, 100'000'000}),
         precision_axis("format of positions, velocities and forces", &Params::precision),
-        choice("rebuild", "when lists are rebuilt: every 20 steps", &Params::rebuild,
+        choice("rebuild", "rebuild of the lists: every 20 steps", &Params::rebuild,
                {{"every_20", Rebuild::every_20}}),
     };
     static constexpr bool single_call = true;

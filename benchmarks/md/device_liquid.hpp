@@ -49,7 +49,7 @@ struct CellBox {
         const auto n = static_cast<std::size_t>(along);
         return n * n * n;
     }
-    /// Of a coordinate in the box; what rounding or chaos has put outside, or has made NaN, is taken in.
+    /// The cell of a coordinate in the box; clamps those that rounding or chaos has put outside or made NaN.
     ASSAY_HOST_DEVICE std::int32_t at(T coordinate) const {
         const T cell = coordinate * cells_per_length;
         if (!(cell > 0)) return 0;
@@ -66,7 +66,7 @@ struct CellBox {
         if (coordinate < 0) return coordinate + edge;
         return coordinate >= edge ? coordinate - edge : coordinate;
     }
-    /// Of the difference between two atoms: its nearest image. Exactly opposite for opposite ones.
+    /// Nearest image of the difference between two atoms. Exactly opposite for opposite ones.
     ASSAY_HOST_DEVICE T nearest(T difference) const {
         if (difference > half) return difference - edge;
         return difference < -half ? difference + edge : difference;

@@ -154,7 +154,7 @@ struct ListNeighbours {
 
 // --- motion -----------------------------------------------------------------------------------------
 
-/// What one of the threads of an atom finds; the force is the sum over all of them.
+/// Part of the force on an atom that one of its threads finds; the force is the sum over all of them.
 template <class T>
 struct ShareOfForce {
     LiquidArrays<T> a;
@@ -218,7 +218,7 @@ void rebuild(const LiquidArrays<T>& a, const auto& on) {
     on.each(a.atoms, ListNeighbours<T>{a});
 }
 
-/// As on a host: the second half of a step's kick and the first half of the next one's are one.
+/// The second half of a step's kick and the first half of the next one's are one, as on a host.
 template <class T>
 void run_steps_of(const LiquidArrays<T>& a, int steps, const auto& on) {
     const auto move = [&](double kick, double drift) {

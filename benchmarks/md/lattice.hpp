@@ -22,7 +22,7 @@ double box_edge(std::int64_t atoms);
 /// scaled to the starting temperature exactly.
 Particles make_lattice(std::int64_t cells, std::uint64_t seed);
 
-/// Of all atoms; mass and Boltzmann's constant are 1, and three degrees of freedom are the centre's.
+/// Temperature of all atoms; mass and Boltzmann's constant are 1, and three degrees of freedom are the centre's.
 double temperature(const Particles& particles);
 
 } // namespace assay::md

@@ -105,7 +105,7 @@ private:
     /// always: wider clusters hold more atoms that are out of reach. Afterwards the simulation is
     /// that of the best and `trial_steps` further.
     void choose_kernels() {
-        // Of one width or half of it, and the next older set; what is narrower still has lost before.
+        // Sets of the widest width or half of it, and the next older one; narrower ones have lost before.
         constexpr std::size_t most_tried = 3;
         constexpr double clearly =
             0.97; // of the time, so that the choice is the same in every process
@@ -125,7 +125,7 @@ private:
         }
         if (!simulation_) throw std::runtime_error{"no kernels for this machine"};
     }
-    /// Of the faster of two trials.
+    /// Seconds of the faster of two trials.
     double seconds_of(Simulation<T>& simulation) const {
         double best = std::numeric_limits<double>::infinity();
         for (int round = 0; round < 2; ++round) {
@@ -187,7 +187,7 @@ public:
         integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",
                 "", &Params::atoms, {32000, 256000}, {256, 100'000'000}),
         precision_axis("format of positions, velocities and forces", &Params::precision),
-        choice("rebuild", "when lists are rebuilt: every 20 steps, or when an atom has moved 0.15",
+        choice("rebuild", "rebuild of the lists: every 20 steps, or when an atom has moved 0.15",
                &Params::rebuild,
                {{"every_20", Rebuild::every_20}, {"half_skin", Rebuild::half_skin}},
                {Rebuild::every_20}),

@@ -16,11 +16,11 @@ namespace assay::md {
 /// Positions must be finite.
 ForceReference force_on(const Particles& particles, std::size_t atom, double unit_roundoff);
 
-/// Of every atom, from the atoms in the cells around it.
+/// Forces on every atom, from the atoms in the cells around it.
 std::vector<ForceReference> all_forces(const Particles& particles, double unit_roundoff,
                                        int threads);
 
-/// What a run conserves, and what it is a rate of.
+/// Quantities that a run conserves, and those that it is a rate of.
 struct Totals {
     /// Per atom. Pairs count with their energy less that at the cutoff: forces that end at the cutoff
     /// without a jump in energy are the forces of that potential.

@@ -37,7 +37,7 @@ public:
     Clusters<T>& clusters() { return clusters_; }
 
 private:
-    /// What one thread has, on cache lines of its own.
+    /// Data of one thread, on cache lines of its own.
     struct alignas(2 * cache_line) Own {
         NeighbourList list;
         Slice clusters;

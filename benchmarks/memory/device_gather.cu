@@ -53,15 +53,15 @@ public:
     static constexpr Info info{
         .id = "memory.gather",
         .question = "How fast does this device read or write its memory through an index?",
-        .method = "gather is a[i] = b[index[i]], scatter is a[index[i]] = b[i]; a and b are fp64, "
-                  "the index of 32 bits is a random order of all elements, so that each is moved "
-                  "once and no two writes meet. Threads have four moves on their way at once. "
-                  "Every element is compared bit for bit on the device with its recomputation from "
-                  "the random seeds.",
-        .caveats = "Counts 8 bytes for each element, those that are asked for through the index. "
-                   "Beyond the second-level cache the device moves a sector of 32 bytes or more "
-                   "for them, and the index and the other array as well: a sixth of memory.stream "
-                   "is a good result.",
+        .method = "gather is a[i] = b[index[i]], scatter is a[index[i]] = b[i]; a and b are "
+                  "fp64, the index of 32 bits is a random order of all elements, so that each is "
+                  "moved once and no two writes meet. Each thread has four moves in flight. "
+                  "Every element is compared bit for bit on the device with its recomputation "
+                  "from the random seeds.",
+        .caveats = "Counts 8 bytes per element, those accessed through the index. Beyond the "
+                   "second-level cache the device moves a sector of at least 32 bytes for them, "
+                   "plus the index and the other array: a sixth of memory.stream is a good "
+                   "result.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = device::place_kind,

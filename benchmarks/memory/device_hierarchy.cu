@@ -96,7 +96,7 @@ public:
         .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
-        choice("access", "what the loop does: read", &Params::access,
+        choice("access", "access of the loop: read", &Params::access,
                {{"read", SweepAccess::read}}),
         choice("through", "where loads look first: l1, the multiprocessor's cache; l2, past it",
                &Params::through, {{"l1", Through::l1}, {"l2", Through::l2}}),
@@ -145,7 +145,7 @@ private:
     static SweepShape shape_for(const Params& p) {
         const auto found = device::properties();
         const bool is_level = p.footprint.symbol == Symbol::l1 || p.footprint.symbol == Symbol::l2;
-        // What a block may share is most of what a multiprocessor has for both, cache and sharing.
+        // A block may share most of what a multiprocessor has for both, cache and sharing.
         return sweep_shape(is_level ? sweep_level(p.footprint.symbol, found.multiprocessors,
                                                   found.shared_bytes_per_block, found.l2_bytes)
                                     : device::footprint(p.footprint, 1, found),

@@ -159,7 +159,7 @@ public:
 private:
     static constexpr unsigned reading_threads = 256;
 
-    /// What a kernel needs before its first launch: the largest first level cache, or room in shared memory.
+    /// Setting that a kernel needs before its first launch: the largest first level cache, or room in shared memory.
     void prepare() const {
         if (through_ == Through::shared)
             device::check(cudaFuncSetAttribute(chase_shared,

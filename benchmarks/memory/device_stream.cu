@@ -76,7 +76,7 @@ __device__ double sum_of_block(double own) {
     return device::warp() == 0 ? device::sum_of_warp(own) : own;
 }
 
-/// What one vector adds; a functor, because a lambda of a kernel is for devices alone.
+/// Addition of one vector; a functor, because a lambda of a kernel is for devices alone.
 template <Kernel kernel>
 struct Take {
     const double2* left;
@@ -166,7 +166,7 @@ constexpr std::array launches{launch_map<Kernel::copy>,    launch_map<Kernel::sc
                               launch_reduce<Kernel::dot>,  launch_map<Kernel::nstream>,
                               launch_reduce<Kernel::read>, launch_map<Kernel::write>};
 
-/// What dot or read must give, from the random seeds alone.
+/// Expected result of dot or read, from the random seeds alone.
 double exact_sum(Kernel kernel, std::uint64_t count, const device::Stream& stream) {
     constexpr std::uint64_t shares = 1U << 16U;
     const device::Buffer<double> found{2 * shares};

@@ -45,7 +45,7 @@ public:
                   "sum of every thread is recomputed on the device.",
         .caveats =
             "Counts the bytes that threads request: from stride 8 on, 4 of the 32 bytes of each "
-            "sector. Where a device fetches more than a sector at once, larger strides lose more.",
+            "sector. Larger strides lose more on devices that fetch more than a sector at once.",
         .headline = "bandwidth",
         .place = device::place_kind,
         .bound = Bound::memory,
@@ -82,7 +82,7 @@ public:
     void spoil() { device::flip_bit(sums_, spoils_.next(), stream_); }
 
 private:
-    /// As many threads as the device holds.
+    /// The number of threads that the device holds.
     static StrideShape shape_for(const Params& p) {
         const auto found = device::properties();
         const int blocks =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How memory.hierarchy shares a footprint out on a device: one block per multiprocessor, each again and
-// again over a slice of its own. Which thread reads what is decided here, where it is tested.
+// again over a slice of its own. Decides which thread reads what, for unit tests.
 
 #pragma once
 
@@ -41,7 +41,7 @@ ASSAY_HOST_DEVICE constexpr std::uint64_t sweep_vector(unsigned block, unsigned 
     return (static_cast<std::uint64_t>(block) * tiles + tile) * sweep_threads + thread;
 }
 
-/// What a level of the caches surely holds, over all multiprocessors: half of it, because a level that is
+/// Bytes that a level of the caches surely holds, over all multiprocessors: half of it, because a level that is
 /// nearly full misses. `first` is what one multiprocessor has, `second` what all share.
 constexpr std::int64_t sweep_level(Symbol level, int multiprocessors, std::int64_t first,
                                    std::int64_t second) {
@@ -62,7 +62,7 @@ constexpr SweepShape sweep_shape(std::int64_t footprint, int multiprocessors) {
                                    : static_cast<unsigned>((half_tiles + 4) / 8 * 4);
     shape.tiles_at_once = shape.tiles % 8 == 0 ? 8 : std::min(shape.tiles, 4U);
     // A call should take half a millisecond or more, so that launching it and the first pass, which finds
-    // nothing in a first level cache, are no part of it; and little more than that beyond, where one
+    // nothing in a first level cache, do not count; and little more than that beyond, where one
     // multiprocessor gets some 20 to 100 bytes a nanosecond.
     constexpr std::int64_t near = std::int64_t{128} << 20U;
     constexpr std::int64_t far = std::int64_t{32} << 20U;
@@ -79,7 +79,7 @@ ASSAY_HOST_DEVICE constexpr std::uint64_t sweep_word(std::uint64_t i) {
     return random_bits(sweep_seed, i);
 }
 
-/// What a thread adds of a word: both halves, modulo 2^32, because an addition of 64 bits takes two
+/// The part of a word that a thread adds: both halves, modulo 2^32, because an addition of 64 bits takes two
 /// instructions, and in the first level cache instructions count.
 ASSAY_HOST_DEVICE constexpr std::uint32_t sweep_part(std::uint64_t word) {
     return static_cast<std::uint32_t>(word) + static_cast<std::uint32_t>(word >> 32U);

@@ -21,10 +21,9 @@ public:
                   "once and no two writes meet. Each thread has a slice of i, whose parts it "
                   "touched first, on huge pages where the system provides them. Every element is "
                   "compared bit for bit with its recomputation from the random seeds.",
-        .caveats = "Counts 8 bytes for each element, those that are asked for through the index. "
-                   "Beyond the caches the hardware moves a whole line for them, and the index and "
-                   "the other array as well: a tenth of memory.stream is a good result. Plain "
-                   "loads, which "
+        .caveats = "Counts 8 bytes per element, those accessed through the index. Beyond the "
+                   "caches the hardware moves a whole line for them, plus the index and the "
+                   "other array: a tenth of memory.stream is a good result. Plain loads, which "
                    "the core overlaps as far as it can; no gather instructions, no prefetching.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",

@@ -33,9 +33,9 @@ inline constexpr std::uint64_t spoil_seed = 26;
 inline constexpr const char* method =
     "every element recomputed from the random seeds and compared bit for bit";
 
-/// Of the three arrays: two of fp64, and the index.
+/// Size of one element of the three arrays: two of fp64, and the index.
 inline constexpr std::int64_t bytes_per_element = 2 * sizeof(double) + sizeof(std::uint32_t);
-/// What 32 bits can name.
+/// The largest count that 32 bits can number.
 inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 32U;
 
 constexpr std::uint64_t elements_of(std::int64_t footprint) {
@@ -47,7 +47,7 @@ ASSAY_HOST_DEVICE inline double value(std::uint64_t i) {
     return random_uniform(from_seed, i, 0.5, 1.5);
 }
 
-/// Of move number i: 0 where what arrived is what was sent, to the last bit; 1 where it is not.
+/// Deviation of move number i: 0 if the value that arrived equals the one sent bit for bit, else 1.
 struct Deviation {
     Direction direction;
     Shuffle order;

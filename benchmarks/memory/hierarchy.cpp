@@ -17,9 +17,9 @@ struct Shares {
     Shares(std::size_t words, std::size_t thread_count) : threads{thread_count} {
         constexpr std::size_t word = sizeof(std::uint64_t);
         const std::size_t slice_bytes = words / threads * word;
-        // A call should take a quarter of a millisecond, so that starting the threads is no part of
-        // it, and never so long that a window of 20 ms holds only a few: a core moves about 256
-        // bytes a nanosecond in its first cache, 64 in the second, and 16 or less beyond.
+        // A call should take a quarter of a millisecond, so that starting the threads does not count, and never so
+        // long that a window of 20 ms holds only a few: a core moves about 256 bytes a nanosecond in its first
+        // cache, 64 in the second, and 16 or less beyond.
         constexpr auto first = static_cast<std::size_t>(64_KiB);
         constexpr auto second = static_cast<std::size_t>(2_MiB);
         constexpr auto beyond = static_cast<std::size_t>(8_MiB);

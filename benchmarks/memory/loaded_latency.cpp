@@ -25,8 +25,8 @@ public:
         .method = "One core chases a random chain as in memory.latency, 32768 loads per call. "
                   "Every other core reads random words in blocks of 4 KiB and pauses after each "
                   "block: the shorter the pause, the heavier the load. Background bandwidth is "
-                  "what they read meanwhile. Checked: every link, the end of the chase, and the "
-                  "sum of what each background core read.",
+                  "their read rate. Checked: every link, the end of the chase, and the sum of "
+                  "what each background core read.",
         .caveats = "Chain and background take `footprint` bytes each and share the last-level "
                    "cache. Background cores only read; writes would slow memory further. With two "
                    "cores, the one background core cannot saturate memory.",
@@ -37,7 +37,7 @@ public:
         footprint_axis("bytes of the chain, and of all background cores together",
                        &Params::footprint, {Symbol::beyond_cache}, {64_KiB, 16_TiB}),
         pages_axis(&Params::pages),
-        real("pause", "of a background core after each 4 KiB", "s", &Params::pause,
+        real("pause", "pause of a background core after each 4 KiB", "s", &Params::pause,
              {0.0, 0.5e-6, 2e-6, 10e-6}, {0.0, 1e-3}),
         symbolic("threads", "cores used, one of them for the chain", "", &Params::threads,
                  {Symbol::all}, {2, 4096}, {Symbol::all}),
@@ -120,7 +120,7 @@ public:
     }
 
 private:
-    /// What a background core did in the last call.
+    /// Work of a background core in the last call.
     struct alignas(2 * cache_line) Reader {
         std::uint64_t sum = 0;
         std::uint64_t blocks = 0;

@@ -23,7 +23,7 @@ namespace {
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
-/// Takes a number off the front of `text`; false when there is none.
+/// Takes a number off the front of `text`; false if it does not begin with one.
 template <class T>
 bool take_number(std::string_view& text, T& value, int base) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);

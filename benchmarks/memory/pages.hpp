@@ -58,7 +58,7 @@ public:
     void touch(std::size_t first, std::size_t last);
     /// Gives all pages back: the memory is as it was made.
     void give_back();
-    /// What is there now, by /proc/self/smaps; nothing where that cannot be read.
+    /// The present state by /proc/self/smaps; nothing if that cannot be read.
     Resident resident() const;
 
     void swap(Memory& other) noexcept;

@@ -19,7 +19,7 @@ namespace assay::memory {
 /// read and write alone are for devices, where one direction has a rate of its own.
 enum class Kernel : std::uint8_t { copy, scale, add, triad, dot, nstream, read, write };
 
-/// What one element takes of each kernel, in the order of the enumeration.
+/// Bytes and operations of each kernel for one element, in the order of the enumeration.
 struct PerElement {
     std::int64_t arrays; ///< that a kernel walks over: what the footprint is divided by
     std::int64_t
@@ -98,7 +98,7 @@ ASSAY_HOST_DEVICE inline double left(std::uint64_t i) {
 ASSAY_HOST_DEVICE inline double right(std::uint64_t i) {
     return random_uniform(right_seed, i, low, high);
 }
-/// What `write` writes: cheap to make and different everywhere.
+/// The values of `write`: cheap to make and different everywhere.
 ASSAY_HOST_DEVICE inline double written(std::uint64_t i) { return scalar + static_cast<double>(i); }
 
 ASSAY_HOST_DEVICE inline double multiply_add(double x, double y, double z, bool fused) {

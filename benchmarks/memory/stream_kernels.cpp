@@ -78,7 +78,7 @@ double dot(const Arrays& arrays, std::size_t first, std::size_t last) {
     return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-/// Null where there is none.
+/// Null if the kernel has no such loop.
 template <Stores stores>
 Loop loop_of(Kernel kernel) {
     switch (kernel) {

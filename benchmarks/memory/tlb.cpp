@@ -20,16 +20,17 @@ public:
         .id = "memory.tlb",
         .question = "How many pages does one core reach before it waits for their addresses, and "
                     "how long does it wait?",
-        .method = "Pointer chase in random order over `count` pages, one cache line of each, 2048 "
-                  "dependent loads per call. `translation_latency` is what a load takes longer "
-                  "than one of a chase over as many lines that lie side by side: the median of "
-                  "seven turns of both, after the window. Checked: the chain visits every page "
-                  "exactly once, and each call ends 2048 nodes further.",
+        .method = "Pointer chase in random order over `count` pages, one cache line of each, "
+                  "2048 dependent loads per call. `translation_latency` is the extra time of a "
+                  "load over that of a chase through as many adjacent lines: the median of seven "
+                  "turns of both, after the window. Checked: the chain visits every page exactly "
+                  "once, and each call ends 2048 nodes further.",
         .caveats = "Each level of the TLB is a step of the curve over `count`; its reach is that "
                    "many pages. Lines of pages are spread over all sets of the first cache, but "
-                   "physical addresses decide about those of the others: where the lines fill a "
-                   "cache, its misses count as translation. Processors that merge neighbouring "
-                   "pages reach further, and in a virtual machine a miss walks two tables.",
+                   "the sets in other caches depend on physical addresses: if the lines fill "
+                   "such a cache, its misses count as translation. Processors that merge "
+                   "neighbouring pages reach further, and in a virtual machine a miss walks two "
+                   "tables.",
         .headline = "latency",
         .noise = Noise::latency,
     };
@@ -125,7 +126,7 @@ private:
         auto* const first = const_cast<std::byte*>(dense_.data());
         return {reinterpret_cast<Node*>(first), count_};
     }
-    /// Of a step along the chain from `node`, which has been followed to its end before.
+    /// Seconds of a step along the chain from `node`, which has been followed to its end before.
     double seconds_of(const Node* node) const {
         const std::uint64_t all = (count_ + 7) / 8 * 8;
         node = follow(node, all);

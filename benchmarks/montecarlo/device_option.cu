@@ -100,8 +100,8 @@ public:
         .caveats =
             "FLOP are those of the series, as on hosts: 69.5 for a path in fp64, 44.5 in fp32. "
             "Random words, signs and exponents are integers and count as none: the share of "
-            "peak.fma is small. Series instead of the device's special functions: fp32 could "
-            "be faster, and fp64 is what few units of many devices compute.",
+            "peak.fma is small. Series instead of the device's special functions: fp32 could be "
+            "faster, and many devices have few fp64 units.",
         .headline = "flop_rate",
         .ceiling = "peak.fma",
         .place = device::place_kind,

@@ -15,7 +15,7 @@
 
 namespace assay::montecarlo {
 
-/// What a share may be worth at the end of the term, and what is asked about it.
+/// A share's possible values at the end of the term, and the question about them.
 struct Terms {
     double start;  ///< price today
     double drift;  ///< of the logarithm of the price, over the term
@@ -62,7 +62,7 @@ struct ScalarOps {
         return std::bit_cast<Real>(
             static_cast<Bits>(std::bit_cast<Bits>(a) ^ (bits << (width - 1))));
     }
-    /// Of a positive number m 2^e, with m from sqrt(1/2) up to sqrt(2): e, and m.
+    /// Exponent e and mantissa m of a positive number m 2^e, with m from sqrt(1/2) up to sqrt(2).
     ASSAY_HOST_DEVICE static Real exponent(Real a) {
         return static_cast<Real>(static_cast<std::make_signed_t<Bits>>(above_root(a)) >> fraction);
     }

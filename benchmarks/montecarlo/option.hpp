@@ -29,13 +29,13 @@ namespace option {
 inline constexpr std::uint64_t key = 0x0123'4567'89AB'CDEF;
 inline constexpr std::uint64_t spoil_seed = 43;
 inline constexpr std::size_t block = 4096; // paths that are summed up together
-/// Of one counter: two words of 64 bits, or four of 32, make two paths from each two.
+/// Paths of one counter: two words of 64 bits, or four of 32, make two paths from each two.
 template <class T>
 inline constexpr std::size_t paths_of_counter = 16 / sizeof(T);
 template <class T>
 inline constexpr std::size_t counters = block / paths_of_counter<T>; // of a block
 
-/// Of a block of paths.
+/// Sums of a block of paths.
 struct Tally {
     double payoff;
     double below;
@@ -43,7 +43,7 @@ struct Tally {
 
 template <class Params>
 inline constexpr std::tuple axes{
-    precision_axis("of the paths", &Params::precision),
+    precision_axis("precision of the paths", &Params::precision),
     integer("paths", "paths of a call, rounded up to a multiple of 4096", "", &Params::paths,
             {1 << 24}, {4096, std::int64_t{1} << 36}),
 };
@@ -147,7 +147,7 @@ inline Payoff payoff(const Terms& t) {
     const double square = moment(2) - 2 * t.strike * moment(1) + t.strike * t.strike * moment(0);
     return {.mean = mean, .deviation = std::sqrt(square - mean * mean)};
 }
-/// Of all paths: how far mean and count are from what they should be, in standard deviations; the larger one.
+/// Deviations of mean and count of all paths from the expected, in standard deviations; the larger one.
 inline double deviations(std::span<const Tally> tallies) {
     const auto paths = static_cast<double>(tallies.size() * block);
     Tally all{};

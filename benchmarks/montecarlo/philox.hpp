@@ -40,7 +40,7 @@ ASSAY_HOST_DEVICE constexpr Words philox_words(Words counter, std::uint32_t key0
     return counter;
 }
 
-/// Of counters that are plain numbers.
+/// For counters that are plain numbers.
 ASSAY_HOST_DEVICE constexpr Words philox_words(std::uint64_t counter, std::uint64_t key) {
     return philox_words(Words{{static_cast<std::uint32_t>(counter),
                                static_cast<std::uint32_t>(counter >> 32U), 0, 0}},

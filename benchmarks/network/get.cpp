@@ -16,10 +16,10 @@ struct Get {
             "in network.put). Bandwidth is that of all pairs and directions together. The reader "
             "checks every word; the library's lanes and kernel counters prove the transport.",
         .caveats =
-            "The buffers are reused: messages that fit in a cache come from there. Over TCP "
-            "the library sends the data as messages, and the remote processor takes part. Ranks on "
-            "one machine map each other's memory: a get is a copy by the reader. "
-            "Over a bond a pair has one member's rate, except in mode balance-rr.",
+            "The buffers are reused: messages that fit in a cache come from the cache. Over TCP "
+            "the library sends the data as messages, and the remote processor takes part. Ranks "
+            "on one machine map each other's memory: a get is a copy by the reader. Over a bond "
+            "a pair has one member's rate, except in mode balance-rr.",
         .headline = "bandwidth",
         .place = place_of_data,
         .bound = Bound::network,

@@ -14,7 +14,7 @@
 namespace assay::network {
 namespace {
 
-/// What this process runs with, which may be newer than what it was built for.
+/// The version that this process runs with, which may be newer than the one it was built for.
 void report(const Context& context) {
     std::string found;
     for (const auto& transport : transports_found())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ranks in pairs that meet over MPI: it exchanges what partners must know of each other, and is quiet while anything is
-// timed. What carries the messages is a Wire (wire.hpp).
+// timed. A Wire carries the messages (wire.hpp).
 
 #pragma once
 
@@ -60,7 +60,7 @@ protected:
             mpi::check(MPI_Test(&request, &there, MPI_STATUS_IGNORE), "MPI_Test");
         }
     }
-    /// Records what leads to the partner. What the kernel counts from now on is the benchmark's.
+    /// Records what leads to the partner. From now on the kernel's counts belong to the benchmark.
     void is_open(std::vector<Lane> lanes);
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that the library allocates and registers, so that processes of one machine can map it and network cards reach it, and
-// the partner's piece that lies across from it. Every rank makes the same pieces in the same order.
+// Memory that the library allocates and registers, so that processes of one machine can map it and network cards reach
+// it, and the partner's piece that lies across from it. Every rank makes the same pieces in the same order.
 
 #pragma once
 
@@ -31,10 +31,10 @@ public:
     std::size_t size() const { return words_; }
     std::size_t bytes() const { return words_ * sizeof(Word); }
 
-    /// What the host sees: the memory itself, or of a device's a copy, which push() sends there.
+    /// Memory that the host sees: the memory itself, or a copy of a device's, which push() sends there.
     Word& operator[](std::size_t i) { return seen()[i]; }
     void push();
-    /// What is there now.
+    /// The present contents.
     std::span<const Word> held() const;
     /// Changes the lowest bit of a word.
     void spoil(std::size_t i);
@@ -55,7 +55,7 @@ private:
     mutable std::vector<Word> copy_; // of a device's memory
 };
 
-/// What a rank sends: random words that everybody can make again.
+/// Data that a rank sends: random words that everybody can make again.
 constexpr Word word_of(int sender, std::size_t i) {
     return random_bits(static_cast<std::uint64_t>(sender) + 100, i);
 }

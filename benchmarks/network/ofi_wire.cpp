@@ -25,7 +25,7 @@ std::string text_of(ssize_t status) { return fi_strerror(static_cast<int>(-statu
 
 using Infos = std::unique_ptr<fi_info, decltype(&fi_freeinfo)>;
 
-/// What can do all that the benchmarks do, the library's first choice in front. `provider` may be nullptr.
+/// Providers that can do all that the benchmarks do, the library's first choice in front. `provider` may be nullptr.
 ssize_t ask(const char* provider, Infos& found) {
     const Infos wanted{fi_allocinfo(), fi_freeinfo};
     if (!wanted) return -FI_ENOMEM;

@@ -70,7 +70,7 @@ public:
     /// Empty, or why there is no such memory.
     std::string allocate(Region& region, std::size_t bytes, Where where);
     void release(Region& region);
-    /// What the partner needs to reach it.
+    /// Address that the partner needs to reach it.
     std::string describe(const Region& region, std::vector<std::byte>& words) const;
     std::string adopt(Region& region, const std::vector<std::byte>& words) const;
 
@@ -85,7 +85,7 @@ public:
     void finish(const Pending& pending) noexcept {
         while (pending.count() > 0) progress();
     }
-    /// What is put after it arrives after all that was put before it.
+    /// A later put arrives after all earlier ones.
     void fence() noexcept { flush(); }
     /// Until all that was put and got so far is there, on the partner's side as well.
     void flush() noexcept {
@@ -99,7 +99,7 @@ public:
     void check() const;
 
 private:
-    /// What a provider keeps of an operation, and whose it is. The words come first: a completion names their address.
+    /// A provider's record of an operation and its owner. The words come first: a completion names their address.
     struct Operation {
         fi_context2 words;
         Pending* pending;

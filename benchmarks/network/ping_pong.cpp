@@ -30,11 +30,10 @@ public:
         .question = "What is the message latency between two processes?",
         .method =
             "Round trips back to back; latency is half of one. tag: ucp_tag_send_nbx (in ofi "
-            "fi_tsend) into a posted "
-            "receive. put: ucp_put_nbx (fi_writemsg) into the partner's memory, who polls its last "
-            "word. The "
-            "mean has no clock reads inside; after every batch some round trips of the first pair "
-            "are timed singly for the percentiles. Both sides check every word.",
+            "fi_tsend) into a posted receive. put: ucp_put_nbx (fi_writemsg) into the memory of "
+            "the partner, which polls its last word. The mean has no clock reads inside; after "
+            "every batch some round trips of the first pair are timed singly for the "
+            "percentiles. Both sides check every word.",
         .caveats =
             "The processes poll on dedicated cores: a program that sleeps or computes while "
             "waiting sees more. put: with longer messages the last word may arrive before others.",

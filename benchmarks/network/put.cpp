@@ -18,10 +18,10 @@ struct Put {
             "receiver checks every word; the library's lanes and kernel counters prove the "
             "transport.",
         .caveats =
-            "The buffers are reused: messages that fit in a cache come from there. Over TCP "
-            "the receiver's processor takes part. Ranks on one machine map each other's "
-            "memory: a put is a copy by the sender. Over a bond a pair has one member's rate, "
-            "except in mode balance-rr.",
+            "The buffers are reused: messages that fit in a cache come from the cache. Over TCP "
+            "the receiver's processor takes part. Ranks on one machine map each other's memory: "
+            "a put is a copy by the sender. Over a bond a pair has one member's rate, except in "
+            "mode balance-rr.",
         .headline = "bandwidth",
         .place = place_of_data,
         .bound = Bound::network,

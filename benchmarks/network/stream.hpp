@@ -29,7 +29,7 @@ public:
     static constexpr bool all_devices = on_device;
 
     WireClock& clock() { return clock_; }
-    /// Of all pairs and directions.
+    /// Work of all pairs and directions.
     Work work() const {
         const double all = (two_way_ ? 2 : 1) * pairs_ * static_cast<double>(messages_);
         return {.bytes = all * size(), .items = all};

@@ -11,7 +11,7 @@ namespace {
 
 std::string text_of(ucs_status_t status) { return ucs_status_string(status); }
 
-/// What ucp_ep_print_info writes.
+/// The text that ucp_ep_print_info writes.
 std::string info_of(ucp_ep_h endpoint) {
     char* text = nullptr;
     std::size_t length = 0;

@@ -80,7 +80,7 @@ public:
     /// Empty, or why there is no such memory.
     std::string allocate(Region& region, std::size_t bytes, Where where);
     void release(Region& region);
-    /// What the partner needs to reach it.
+    /// Address that the partner needs to reach it.
     std::string describe(const Region& region, std::vector<std::byte>& words) const;
     std::string adopt(Region& region, const std::vector<std::byte>& words) const;
 
@@ -117,7 +117,7 @@ public:
     void finish(const Pending& pending) noexcept {
         while (pending.count() > 0) progress();
     }
-    /// What is put after it arrives after all that was put before it.
+    /// A later put arrives after all earlier ones.
     void fence() noexcept { note(ucp_worker_fence(worker_.get())); }
     /// Until all that was put and got so far is there, on the partner's side as well.
     void flush() noexcept;

@@ -24,7 +24,7 @@ bool is_kind(std::string_view transport, std::string_view kind) {
     return transport == kind || (transport.starts_with(kind) && transport[kind.size()] == '_');
 }
 
-/// Of these ways one transport must be there, others come along.
+/// The transport that such a way needs; others come along.
 const char* must_have(Way way) {
     if (way == Way::cma) return "cma";
     return way == Way::cuda_ipc ? "cuda_ipc" : nullptr;

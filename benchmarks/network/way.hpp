@@ -58,7 +58,7 @@ consteval auto variables_of_ways(More... more) {
         variable("ud", "UCX_TLS", on_device ? "ud,cuda_copy,gdr_copy" : "ud"),
         more...};
 }
-/// Of libfabric: rc is its provider verbs, efa Amazon's. Open MPI would use libfabric as well.
+/// Ways of libfabric: rc is its provider verbs, efa Amazon's. Open MPI would use libfabric as well.
 inline constexpr std::array ofi_way_names{Name<Way>{"default", Way::any},
                                           Name<Way>{"tcp", Way::tcp},
                                           Name<Way>{"shared_memory", Way::shared_memory},
@@ -104,19 +104,19 @@ inline constexpr auto tag_way_variables = [] {
 template <class Params>
 consteval auto way_axis() {
     return choice("transport",
-                  on_ofi ? "default: libfabric's choice" : "as UCX names it; default: UCX's choice",
+                  on_ofi ? "default: libfabric's choice" : "UCX's name; default: its choice",
                   &Params::transport, way_names, {Way::any}, way_variables);
 }
 template <class Params>
 consteval auto tag_way_axis() {
     return choice("transport",
                   on_ofi ? "default: libfabric's choice"
-                         : "as UCX names it; cma moves large messages only; default: UCX's choice",
+                         : "UCX's name; cma moves large messages only; default: its choice",
                   &Params::transport, tag_way_names, {Way::any}, tag_way_variables);
 }
 
 const char* name_of(Way way);
-/// Of libfabric's providers the one that a way stands for; nullptr: any.
+/// The libfabric provider that a way stands for; nullptr: any.
 const char* provider_of(Way way);
 /// With what the environment chose: "... (UCX_TLS=tcp UCX_NET_DEVICES=eth0)", as far as it did.
 std::string with_choices(const std::string& text);
@@ -126,7 +126,7 @@ Fit fit_way(Way way, const Machine& machine);
 
 /// Empty, or how the lanes contradict what was asked for.
 std::string contradiction(Way asked, const std::vector<Lane>& lanes);
-/// What the kernel's counters can show of it.
+/// Traffic that the kernel's counters can show.
 collective::Transport transport_of(Way way);
 
 } // namespace assay::network

@@ -25,7 +25,7 @@ Fit fit_place(std::int64_t ranks, std::int64_t bytes_per_rank, const Machine& ma
         return Fit::no(
             "needs a UCX that was built with CUDA (transport cuda_copy, in libuct_cuda)");
     for (int device = 0; device < here; ++device) {
-        // Of the whole memory: asking what is free would take some of it.
+        // Compares with the whole memory: asking how much is free would take some of it.
         cudaDeviceProp all{};
         device::check(cudaGetDeviceProperties(&all, device));
         const auto total = static_cast<std::int64_t>(all.totalGlobalMem);

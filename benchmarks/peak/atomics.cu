@@ -12,7 +12,7 @@ __global__ void add_global(std::uint32_t* words, unsigned shift, unsigned rounds
     for (unsigned round = 0; round < rounds; ++round) atomicAdd(word, addend);
 }
 
-/// What a block has added up it adds to words of its own, which no other block touches.
+/// A block adds its sum to words of its own, which no other block touches.
 __global__ void add_shared(std::uint32_t* words, unsigned shift, unsigned rounds,
                            std::uint32_t addend, unsigned words_of_block) {
     __shared__ std::uint32_t own[atomic_threads];
@@ -93,8 +93,8 @@ public:
             "(warp), or each thread on its own (thread), words contiguous. Timed with device "
             "events, "
             "launch overhead excluded. Every word is compared exactly.",
-        .caveats = "Global words are in the second-level cache. Hardware may combine additions of "
-                   "a warp to one word; the compiler is kept from it.",
+        .caveats = "Global words are in the second-level cache. Hardware may combine additions "
+                   "of a warp to one word; the compiler is prevented from doing so.",
         .headline = "operation_rate",
         .place = device::place_kind,
         .noise = Noise::arithmetic,

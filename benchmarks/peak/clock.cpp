@@ -55,23 +55,23 @@ public:
     static constexpr Info info{
         .id = "peak.clock",
         .question = "At which clock does each core run, alone and with all others?",
-        .method = "A core works for 4 ms; sixteen times meanwhile it times a chain of 65536 "
-                  "dependent additions, which take a cycle each. The cores do so in turn, while "
-                  "the others sleep, or together. The table has each core's clock, the median of "
-                  "a call and the mean of all calls; the primary metric is the mean over cores. "
-                  "Checked: the sum of each core's last chain.",
+        .method = "A core works for 4 ms and meanwhile times sixteen chains of 65536 dependent "
+                  "additions, which take a cycle each. The cores do so in turn, while the others "
+                  "sleep, or together. The table has each core's clock, the median of a call and "
+                  "the mean of all calls; the primary metric is the mean over cores. Checked: "
+                  "the sum of each core's last chain.",
         .caveats = "`load` is what cores do between the chains: additions, or multiply-adds of "
-                   "the widest vectors, for which many processors lower the clock. Of "
-                   "multiply-adds nothing is checked here: see peak.fma. A hypervisor that takes "
-                   "a core away for long looks like a low clock. Two clocks of one core differ "
-                   "where the sleeping ones leave it more power: compare `in_turn` and `together`.",
+                   "the widest vectors, for which many processors lower the clock. The results "
+                   "of multiply-adds are not checked: see peak.fma. A hypervisor that takes a "
+                   "core away for long looks like a low clock. The two clocks of a core differ "
+                   "if sleeping cores leave it more power: compare `in_turn` and `together`.",
         .headline = "clock",
         .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{
         choice("cores", "one after the other, or all at once", &Params::cores,
                {Name{"in_turn", Cores::in_turn}, Name{"together", Cores::together}}),
-        choice("load", "what the cores do", &Params::load,
+        choice("load", "work of the cores", &Params::load,
                {Name{"additions", Load::additions}, Name{"multiply_adds", Load::multiply_adds}}),
         threads_axis(&Params::threads, {Symbol::all}),
     };

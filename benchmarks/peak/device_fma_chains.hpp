@@ -99,7 +99,7 @@ struct NarrowFma {
 using Fp16Fma = NarrowFma<10, 15>;
 using Bf16Fma = NarrowFma<7, 127>;
 
-/// What a slot must hold in the end.
+/// The expected final value of a slot.
 template <class Format>
 ASSAY_HOST_DEVICE typename Format::Slot fma_result(std::uint64_t slot, std::uint64_t steps) {
     if constexpr (Format::values == 1)

@@ -27,8 +27,8 @@ constexpr int compiled_for = 94;
 constexpr int compiled_for = 0; // the host's pass; no code comes of it
 #endif
 
-// What differs between the formats: the types of a register and a sum. Where the instruction is missing, nothing is
-// computed; the benchmark does not run there, and its check would fail.
+// The formats differ in the types of a register and a sum. Where the instruction is missing, nothing is computed;
+// the benchmark does not run there, and its check would fail.
 template <TensorFormat of>
 struct Kind {
     static constexpr TensorFormat format = of;
@@ -383,8 +383,8 @@ private:
         device::put(device::get(at, stream_) + T{1}, at, stream_);
     }
 
-    /// As many blocks as a multiprocessor holds, half or a quarter of them: the fastest by trial; a later one must
-    /// be clearly faster, so that the choice is the same in every process.
+    /// The blocks that a multiprocessor holds, half or a quarter of them: the fastest by trial; a later one must be
+    /// clearly faster, so that the choice is the same in every process.
     void choose_blocks() {
         constexpr int rounds = 4;
         constexpr double clearly = 0.995;

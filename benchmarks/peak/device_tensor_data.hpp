@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operands of the matrix instructions of peak.tensor, how a warp holds them, and what the sums must be.
-// As for peak.dot (decision 0121): small integers, two operands b that take turns, the second the negated
+// Operands as for peak.dot (decision 0121): small integers, two operands b that take turns, the second the negated
 // first but for one element of each column, so that every sum is exact whatever the order and the rounding.
 
 #pragma once
@@ -114,8 +114,8 @@ constexpr TensorShape tensor_shape(TensorFormat format, int compiled_for) {
     }
 }
 
-/// wgmma: b is not in registers, but in shared memory, as its descriptor says. Word i of it is that of "register" i / 128
-/// and lane i % 128: 8 columns of 4 words, the same columns' other half of k, then the next 8 columns.
+/// wgmma: b is not in registers, but in shared memory, as its descriptor says. Word i of it is that of "register" i /
+/// 128 and lane i % 128: 8 columns of 4 words, the same columns' other half of k, then the next 8 columns.
 inline constexpr unsigned wgmma_lanes = 128;
 constexpr TensorShape wgmma_shape(TensorFormat format) {
     const TensorShape by_warp = tensor_shape(format, 90);
@@ -199,7 +199,7 @@ inline TensorValues tensor_values(const TensorShape& shape, const TensorPlan& pl
     return values;
 }
 
-/// What one pair of steps adds to a sum of the chains that use the a number `operand`.
+/// Growth by one pair of steps of a sum of the chains that use the a number `operand`.
 inline std::int64_t tensor_growth(const TensorShape& shape, const TensorValues& values,
                                   std::size_t operand, unsigned row, unsigned column) {
     const std::size_t of_a = std::size_t{shape.m} * shape.k;
@@ -271,7 +271,7 @@ inline std::vector<std::uint64_t> b_fragments(const TensorShape& shape, const Te
                          return shape.b_column(lane, reg) * shape.k + shape.b_k(lane, reg, e);
                      });
 }
-/// What each sum grows by in a pair of steps: [operand a][register][lane].
+/// Growth of each sum in a pair of steps: [operand a][register][lane].
 inline std::vector<std::int64_t> sum_growths(const TensorShape& shape, const TensorValues& values) {
     std::vector<std::int64_t> growths;
     for (std::size_t operand = 0; operand < 2; ++operand)

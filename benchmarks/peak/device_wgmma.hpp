@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // wgmma, the matrix instruction of compute capability 9.0: 128 threads (a warpgroup) multiply 64 rows by 256 columns.
-// What peak.tensor runs there; mma.sync reaches two thirds of it.
+// peak.tensor runs it there; mma.sync reaches two thirds of it.
 
 #pragma once
 

@@ -58,7 +58,7 @@ inline DotValues dot_values(const DotShape& shape, Format format, std::uint64_t 
     return values;
 }
 
-/// What one pair of steps adds to a sum of the chains that use the operand a number `operand`.
+/// Growth by one pair of steps of a sum of the chains that use the operand a number `operand`.
 inline std::int64_t dot_growth(const DotShape& shape, const DotValues& values, std::size_t operand,
                                std::size_t sum) {
     const std::size_t n = shape.elements();

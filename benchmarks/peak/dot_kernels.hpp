@@ -26,7 +26,7 @@ enum class DotIsa : std::uint8_t {
     neon_mm
 };
 
-/// Which elements of the operands a and b one sum takes its products from.
+/// The elements of the operands a and b whose products one sum takes.
 enum class Layout : std::uint8_t {
     lanes, ///< lane by lane: `depth` neighbours of a with the same ones of b
     tiles, ///< AMX: 16 rows of a with 16 columns of b, whose rows are interleaved in 32-bit groups
@@ -77,7 +77,7 @@ std::vector<DotPath> dot_paths();
 /// tiles where the path needs them, for all threads of the process.
 std::string refusal(const DotPath& path);
 
-/// What a build for this architecture has; empty elsewhere.
+/// The kernels of a build for this architecture; empty elsewhere.
 std::span<const DotPath> x86_dot_paths();
 std::span<const DotPath> amx_dot_paths();
 std::span<const DotPath> arm_dot_paths();

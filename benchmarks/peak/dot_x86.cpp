@@ -85,8 +85,8 @@ HWY_PUSH_ATTRIBUTES("avx2")
 namespace assay::peak::avx2 {
 namespace {
 struct Pairs : Integers256 {
-    /// What matrix products do without VNNI: pairs of products in 16 bits, pairs of those in 32, a
-    /// sum. Written as instructions, because a compiler multiplies only once what does not change.
+    /// Matrix products without VNNI: pairs of products in 16 bits, pairs of those in 32, a sum. Written as
+    /// instructions, because a compiler multiplies only once what does not change.
     static HWY_INLINE __m256i add(__m256i sum, __m256i a, __m256i b) {
         const __m256i ones = _mm256_set1_epi16(1);
         __m256i products;

@@ -59,7 +59,7 @@ void run(const T* start, T* result, Step<T> step, std::size_t steps) {
 
 namespace assay::peak {
 
-/// What this instruction set offers.
+/// Kernels of this instruction set.
 Chain chain(host::Target<HWY_TARGET> target) {
     using namespace HWY_NAMESPACE;
     return {.isa = isa_named(target.name),

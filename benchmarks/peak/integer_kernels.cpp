@@ -68,7 +68,7 @@ void run(const T* start, T* result, std::size_t steps) {
 
 namespace assay::peak {
 
-/// What this instruction set offers.
+/// Kernels of this instruction set.
 AdditionChain addition_chain(host::Target<HWY_TARGET> target) {
     using namespace HWY_NAMESPACE;
     return {.isa = isa_named(target.name),

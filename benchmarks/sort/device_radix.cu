@@ -8,7 +8,7 @@ namespace {
 constexpr unsigned radix_bits = 8;
 constexpr unsigned radix_digits = 1U << radix_bits;
 
-// What is tuned: threads of a block, keys of each, and blocks of a multiprocessor that registers are left for.
+// Tuned values: threads of a block, keys of each, and blocks of a multiprocessor that registers are left for.
 constexpr unsigned radix_threads = 384;
 template <class Key>
 constexpr unsigned radix_items = sizeof(Key) == 4 ? 20 : 15;
@@ -32,7 +32,7 @@ __device__ unsigned digit_of(Key key, unsigned shift) {
     return static_cast<unsigned>(key >> shift) % radix_digits;
 }
 
-/// Of all passes at once.
+/// Counts the digits of all passes at once.
 template <class Key>
 __global__ void __launch_bounds__(count_threads)
     count_digits(const Key* keys, std::uint64_t count, std::uint32_t* counts) {
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(radix_digits) find_places(std::uint32_t* count
     place = sum - own;
 }
 
-/// What a tile tells the tiles after it of each digit: a count of keys, whether those of all tiles before are in it, and
-/// in the highest bit, whether the pass is an odd one. Every pass writes every word, so that nothing is cleared.
+/// A tile's word on each digit for the tiles after it: a count of keys, whether those of all tiles before are in it,
+/// and in the highest bit, whether the pass is an odd one. Every pass writes every word, so that nothing is cleared.
 template <class Word>
 struct Told {
     static constexpr unsigned bits = 8 * sizeof(Word) - 2;
@@ -126,7 +126,8 @@ __device__ std::uint32_t take_place(std::uint32_t* next, unsigned digit) {
     return place;
 }
 
-/// The keys of this digit in all tiles before, by what these tell: the nearest ones their own counts, one all before it.
+/// The keys of this digit in all tiles before, by what these tell: the
+/// nearest ones their own counts, one all before it.
 template <class Key, class Word>
 __device__ Word look_back(const Pass<Key, Word>& pass, unsigned tile, unsigned digit) {
     using In = Told<Word>;
@@ -168,7 +169,7 @@ __global__ void __launch_bounds__(radix_threads, radix_blocks<Key>)
 #pragma unroll
         for (unsigned k = 0; k < items; ++k) keys[k] = from[at + k * device::warp_lanes];
     } else {
-        // What is missing in the last tile has the largest digit: it goes behind all that is there.
+        // Keys missing in the last tile have the largest digit: they go behind all others.
 #pragma unroll
         for (unsigned k = 0; k < items; ++k) {
             const unsigned i = at + k * device::warp_lanes;
@@ -364,14 +365,14 @@ public:
         .question = "How fast does this device sort integers?",
         .method = "Random keys are sorted by digits of 8 bits, the least significant one first, "
                   "from one array into another. One kernel counts the digits of all passes; then "
-                  "one kernel a pass sorts tiles in shared memory and writes what has one digit in "
-                  "a row, where the counts of the tiles before it say (onesweep, by decoupled "
-                  "look-back). Skewed keys have one bit in eight set. The result must ascend, and "
-                  "the sums of a random number for each key must be equal before and after; both "
-                  "are computed on the device.",
-        .caveats = "Bytes count each key read and written once, which any sorting must move; every "
-                   "pass does so, and counting reads them once more: a small share of "
-                   "memory.stream is usual. Keys alone, without what they belong to.",
+                  "one kernel a pass sorts tiles in shared memory and writes keys with the same "
+                  "digit contiguously, at the offset given by the counts of the tiles before it "
+                  "(onesweep, by decoupled look-back). Skewed keys have one bit in eight set. "
+                  "The result must ascend, and the sums of a random number for each key must be "
+                  "equal before and after; both are computed on the device.",
+        .caveats = "Bytes count each key read and written once, which any sorting must move; "
+                   "every pass does so, and counting reads them once more: a small share of "
+                   "memory.stream is usual. Keys only, without values.",
         .headline = "item_rate",
         .ceiling = "memory.stream",
         .place = device::place_kind,

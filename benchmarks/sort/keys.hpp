@@ -20,7 +20,7 @@ namespace keys {
 
 template <class Params>
 inline constexpr std::tuple axes{
-    choice("type", "of the keys", &Params::type,
+    choice("type", "key type", &Params::type,
            {Name{"uint32", Type::uint32}, Name{"uint64", Type::uint64}}),
     choice("distribution", "uniform; skewed: of each bit, one in eight is set",
            &Params::distribution,
@@ -29,7 +29,7 @@ inline constexpr std::tuple axes{
                    {Symbol::beyond_cache}, {64_KiB, 64_GiB}),
 };
 
-/// As many as three arrays have; 32 bits count them.
+/// The keys that fit three times into the footprint, counted in 32 bits.
 template <class Key>
 constexpr std::uint64_t count_of(std::int64_t footprint) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
@@ -74,7 +74,7 @@ inline constexpr const char* method =
     "64-bit number for each key are equal before and after";
 inline constexpr const char* lost = "keys were lost, changed or taken twice";
 
-/// Of key number i of the result: 1 where it is less than the one before it; and where the input has changed.
+/// 1 if key number i of the result is less than the one before it, or if the input has changed.
 template <class Key>
 struct OutOfOrder {
     Distribution distribution;

@@ -93,10 +93,10 @@ public:
             "each pass every thread counts the digits of its slice and writes its keys to "
             "their places. Skewed keys have one bit in eight set. The result must ascend, "
             "and the sums of a random number for each key must be equal before and after.",
-        .caveats = "Bytes count each key read and written once, which any sorting must move; every "
-                   "pass moves them three times, so a small share of memory.stream is usual. The "
-                   "digits are the same for any distribution: a sort by comparison gains from "
-                   "skewed keys, this one does not. Keys alone, without what they belong to.",
+        .caveats = "Bytes count each key read and written once, which any sorting must move; "
+                   "every pass moves them three times, so a small share of memory.stream is "
+                   "usual. The digits are the same for any distribution: a sort by comparison "
+                   "gains from skewed keys, this one does not. Keys only, without values.",
         .headline = "item_rate",
         .ceiling = "memory.stream",
         .noise = Noise::memory,

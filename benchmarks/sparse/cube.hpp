@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The matrix of a 27-point stencil on a cube, as HPCG has it: a row for each point, with an entry for itself and each
-// neighbour that is there. Where an entry is follows from its number, so that any thread makes or checks any row.
+// neighbour that is there. The place of an entry follows from its number, so that any thread makes or checks any row.
 
 #pragma once
 
@@ -43,7 +43,7 @@ public:
                 .wide = wide,
                 .high = high};
     }
-    /// Of entry number `entry` of a row: they ascend.
+    /// Column of entry number `entry` of a row: they ascend.
     ASSAY_HOST_DEVICE constexpr std::uint64_t column(const Row& row, unsigned entry) const {
         const unsigned above = entry / row.wide;
         return row.column + entry % row.wide +

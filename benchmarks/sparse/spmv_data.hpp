@@ -23,7 +23,7 @@ namespace spmv_data {
 
 template <class Params>
 inline constexpr std::tuple axes{
-    precision_axis("of the matrix and the vectors", &Params::precision),
+    precision_axis("precision of matrix and vectors", &Params::precision),
     footprint_axis("bytes of the matrix and both vectors", &Params::footprint,
                    {Symbol::beyond_cache}, {64_KiB, 64_GiB}),
 };
@@ -60,7 +60,7 @@ ASSAY_HOST_DEVICE T vector_at(std::uint64_t row) {
     return random_uniform<T>(vector_seed, row, low<T>, high<T>);
 }
 
-/// What row number `row` of the matrix holds, and that element of the vector it is multiplied by.
+/// Entries of row number `row` of the matrix, and that element of the vector it is multiplied by.
 template <class T>
 struct Fill {
     Cube cube;

@@ -25,9 +25,9 @@ ASSAY_HOST_DEVICE inline T rounded_product(T a, T b) {
 #endif
 }
 
-/// What one of so many lanes adds to an element. Added over the lanes in pairs of the largest distance first, a row
-/// of up to spmv_chunk entries gives the same bits for every number of lanes: entries i and i + 16 are added, then
-/// those 8 apart, and so on.
+/// The part of an element that one of so many lanes adds. Added over the lanes in pairs of the largest distance
+/// first, a row of up to spmv_chunk entries gives the same bits for every number of lanes: entries i and i + 16 are
+/// added, then those 8 apart, and so on.
 template <unsigned lanes, class T>
 ASSAY_HOST_DEVICE T share_of_lane(const Csr<T>& m, const T* x, std::uint32_t row, unsigned lane) {
     const std::uint32_t end = device::read_only(m.first + row + 1);

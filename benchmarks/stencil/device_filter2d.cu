@@ -102,13 +102,13 @@ public:
         .question = "How fast does this device filter an image by a small kernel?",
         .method = "A 2-D convolution of one channel, directly: each pixel is the sum of its 3x3, "
                   "5x5 or 7x7 neighbours, each times a weight of its own. Image and weights are "
-                  "random and positive. A thread has four or eight pixels below each other, "
+                  "random and positive. A thread computes four or eight pixels in a column, "
                   "whichever is faster in a short trial; neighbours come through the first-level "
                   "cache. Every pixel is compared with its sum in fp64 on the device.",
-        .caveats = "2 FLOP per weight. Memory bounds small kernels and arithmetic large ones: the "
-                   "roofline bound is the lower of peak.fma and of memory.stream times the FLOP "
-                   "per byte, with one read and one write of each pixel. Nothing is taken from "
-                   "weights that repeat or factor, and tensor cores are not used.",
+        .caveats = "2 FLOP per weight. Memory bounds small kernels and arithmetic large ones: "
+                   "the roofline bound is the lower of peak.fma and of memory.stream times the "
+                   "FLOP per byte, with one read and one write of each pixel. Repeated or "
+                   "separable weights are not exploited, and tensor cores are not used.",
         .headline = "flop_rate",
         .ceiling = "peak.fma memory.stream",
         .place = device::place_kind,

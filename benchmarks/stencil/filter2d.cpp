@@ -74,10 +74,10 @@ public:
             "fastest instruction set and kind of stores in a trial on the case's own image are "
             "used; the setting `trial` says how far the others were behind. Every pixel is "
             "compared with its sum in fp64.",
-        .caveats = "2 FLOP per weight. Memory bounds small kernels and arithmetic large ones: the "
-                   "roofline bound is the lower of peak.fma and of memory.stream times the FLOP "
-                   "per byte, with one read and one write of each pixel. Nothing is taken from "
-                   "weights that repeat or factor.",
+        .caveats = "2 FLOP per weight. Memory bounds small kernels and arithmetic large ones: "
+                   "the roofline bound is the lower of peak.fma and of memory.stream times the "
+                   "FLOP per byte, with one read and one write of each pixel. Repeated or "
+                   "separable weights are not exploited.",
         .headline = "flop_rate",
         .ceiling = "peak.fma memory.stream",
         .bound = Bound::vector_units,

@@ -9,8 +9,8 @@
 
 namespace assay::stencil {
 
-/// Pixels (x, y) up to (x, y + rows - 1), those that are there. What is loaded of a row of the image serves all of them,
-/// and each has its products in the same order, however many there are.
+/// Pixels (x, y) up to (x, y + rows - 1), those that are there. A row loaded from the image serves all of them, and
+/// each has its products in the same order, however many there are.
 template <std::size_t side, unsigned rows, class T>
 ASSAY_HOST_DEVICE void filter_column(const filter_data::Image& image,
                                      const filter_data::FilterWeights<T>& weights, const T* in,
@@ -18,7 +18,8 @@ ASSAY_HOST_DEVICE void filter_column(const filter_data::Image& image,
     if (x >= image.columns || y >= image.rows) return;
     const T* const first = in + image.at(x, y);
     T sums[rows] = {};
-    // Rows come in fours, so a thread of eight may have half of its pixels; their inputs are in the frame or are not read.
+    // Rows come in fours, so a thread of eight may have half of its pixels;
+    // their inputs are in the frame or are not read.
     const std::size_t there = image.rows - y < rows ? image.rows - y : rows;
 #ifdef ASSAY_ON_DEVICE
 #pragma unroll

@@ -20,7 +20,7 @@ template <class Params>
 inline constexpr std::tuple axes{
     choice("kernel", "weights of the kernel", &Params::side,
            {Name{"3x3", Side::three}, Name{"5x5", Side::five}, Name{"7x7", Side::seven}}),
-    precision_axis("of the pixels", &Params::precision),
+    precision_axis("precision of the pixels", &Params::precision),
     footprint_axis("bytes of both images", &Params::footprint, {Symbol::beyond_cache},
                    {64_KiB, 16_TiB}),
 };
@@ -45,7 +45,8 @@ struct Image {
         stride = columns + 3 * 64 / element_size;
         count = stride * (rows + side - 1) + 64 / element_size;
     }
-    /// Of the first weight's pixel for the pixel (x, y); of the pixel itself in the result, which has the same stride.
+    /// Index of the first weight's pixel for the pixel (x, y); in the result,
+    /// of the same stride, that of the pixel itself.
     ASSAY_HOST_DEVICE std::size_t at(std::size_t x, std::size_t y) const { return y * stride + x; }
     ASSAY_HOST_DEVICE std::size_t pixels() const { return rows * columns; }
     /// Where pixel number i is.

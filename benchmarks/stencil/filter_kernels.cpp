@@ -44,8 +44,9 @@ HWY_INLINE void filter_tile(const T* HWY_RESTRICT weights, const T* in, std::siz
     auto b2 = hn::Zero(d);
     auto a3 = hn::Zero(d);
     auto b3 = hn::Zero(d);
-    // What the next four rows need comes from memory meanwhile, for the second-level cache, and is asked for again two
-    // KiB before it is used: a request is dropped when too many are on their way. Addresses behind the image do nothing.
+    // Data for the next four rows comes from memory meanwhile, into the second-level cache,
+    // and is asked for again two KiB before it is used: a request is dropped when too many
+    // are on their way. Addresses behind the image do nothing.
     for (std::size_t y = 0; y < filter_data::rows_at_once; ++y)
         for (std::size_t x = 0; x < 2 * lanes; x += 64 / sizeof(T)) {
             __builtin_prefetch(in + (side + 3 + y) * stride + x, 0, 2); // for reading

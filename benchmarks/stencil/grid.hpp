@@ -37,7 +37,7 @@ struct Layout {
     std::size_t at(std::size_t x, std::size_t y, std::size_t z) const {
         return (z + 1) * plane + (y + 1) * row + shell + x;
     }
-    /// Of a cell by its number, counted without the shell.
+    /// Index of a cell by its number, counted without the shell.
     std::size_t at(const Extent& extent, std::size_t cell) const {
         const std::size_t above = cell / extent.columns; // rows
         return at(cell % extent.columns, above % extent.rows, above / extent.rows);

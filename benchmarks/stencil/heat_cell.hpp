@@ -10,7 +10,7 @@
 
 namespace assay::stencil {
 
-/// Of the cell itself, and of neighbours that differ in one, two or three coordinates.
+/// Weights of the cell itself, and of neighbours that differ in one, two or three coordinates.
 template <class T>
 struct Weights {
     T centre;

@@ -26,12 +26,12 @@ template <class Params>
 inline constexpr std::tuple axes{
     choice("stencil", "stencil points", &Params::stencil,
            {{"7_point", Neighbours::faces}, {"27_point", Neighbours::all}}),
-    precision_axis("of the cells", &Params::precision),
+    precision_axis("precision of the cells", &Params::precision),
     footprint_axis("bytes over both grids", &Params::footprint, {Symbol::beyond_cache},
                    {64_KiB, 16_TiB}),
 };
 
-/// Of two grids of so many bytes, with shell and padding, which are much of a small one.
+/// Bytes of two grids for this footprint with shell and padding, a large part of small grids.
 inline std::int64_t bytes_of(std::int64_t footprint, Precision precision, int threads,
                              std::size_t line_bytes = line) {
     const std::size_t size = size_of(precision);

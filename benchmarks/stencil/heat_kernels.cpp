@@ -108,7 +108,7 @@ HWY_INLINE void update_27(Fields<T> f, Weights<T> weights, std::size_t first, La
     const auto rows = [&](const T* cell) HWY_ATTR {
         return hn::Add(hn::LoadU(d, cell - row), hn::LoadU(d, cell + row));
     };
-    // Of a vector of plane a, and of plane b behind it.
+    // Sums for a vector of plane a and of plane b behind it.
     const auto sums = [&](const T* a, V& own_a, V& side_a, V& own_b, V& side_b) HWY_ATTR {
         const T* const b = a + plane;
         const auto at_a = hn::LoadU(d, a);

@@ -52,7 +52,7 @@ inline HeatBlocks blocks_of(const HeatShape& shape, const Extent& e) {
             parts(e.rows, shape.threads_y), parts(e.planes, shape.depth)};
 }
 
-/// What a thread keeps of a plane, for each of its cells.
+/// Values that a thread keeps of a plane, for each of its cells.
 template <class T, unsigned lanes>
 struct PlaneSums {
     T centre[lanes];

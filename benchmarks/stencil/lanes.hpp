@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the lanes of a vector come from, and where in memory it is: what kernels of every instruction set share.
+// Origin of a vector's lanes, and its place in memory: shared by kernels of every instruction set.
 
 #pragma once
 

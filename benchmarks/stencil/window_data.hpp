@@ -13,8 +13,8 @@ namespace assay::stencil::window_data {
 
 template <class Params>
 inline constexpr std::tuple axes{
-    integer("window", "elements of a mean", "", &Params::window, {20, 250}, {1, 1 << 20}),
-    precision_axis("of the series and the means", &Params::precision),
+    integer("window", "elements per mean", "", &Params::window, {20, 250}, {1, 1 << 20}),
+    precision_axis("precision of series and means", &Params::precision),
     footprint_axis("bytes of series and means", &Params::footprint, {Symbol::beyond_cache},
                    {64_KiB, 16_TiB}),
 };
@@ -24,7 +24,7 @@ Work work(std::size_t count) {
     const auto n = static_cast<double>(count);
     return {.bytes = 2 * sizeof(T) * n, .cells = n};
 }
-/// What is read of the series behind the last mean, at most.
+/// Elements of the series read behind the last mean, at most.
 constexpr std::int64_t window_bytes(std::int64_t window) {
     return window * static_cast<std::int64_t>(sizeof(double));
 }
@@ -42,7 +42,7 @@ inline constexpr const char* method =
 inline constexpr const char* damage =
     "a mean is off by more than rounding, or an input has changed";
 
-/// The largest relative error of the means in [first, last); infinite where one is no number.
+/// The largest relative error of the means in [first, last); infinite if one is NaN.
 template <class T>
 ASSAY_HOST_DEVICE double worst_of(const T* in, const T* out, std::size_t first, std::size_t last,
                                   std::size_t window) {
@@ -56,7 +56,7 @@ ASSAY_HOST_DEVICE double worst_of(const T* in, const T* out, std::size_t first, 
         sum.add(static_cast<double>(in[i + window - 1]));
         const double expected = sum.value() / static_cast<double>(window);
         const double error = std::fabs((static_cast<double>(out[i]) - expected) / expected);
-        if (!(error <= worst)) worst = error; // what is no number, too
+        if (!(error <= worst)) worst = error; // true for NaN, too
         if (worst != worst) return std::numeric_limits<double>::infinity();
         sum.add(-static_cast<double>(in[i]));
     }

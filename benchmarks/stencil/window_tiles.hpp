@@ -81,7 +81,7 @@ struct WindowTask {
     std::size_t window;
     T inverse; ///< 1 / window
 
-    /// What one of so many threads adds to the sum of the window at `first`.
+    /// The part that one of so many threads adds to the sum of the window at `first`.
     ASSAY_HOST_DEVICE T share(std::size_t first, unsigned thread, unsigned threads) const {
         T sum = 0;
         for (std::size_t i = thread; i < window; i += threads)

@@ -101,7 +101,7 @@ constexpr unsigned copy_blocks(std::size_t words, int multiprocessors, unsigned 
     return static_cast<unsigned>(std::clamp<std::size_t>(useful, 1, most));
 }
 
-/// What one thread of `threads` copies: a few vectors at a time, neighbouring threads neighbouring ones.
+/// The vectors that one thread of `threads` copies: a few at a time, neighbouring threads neighbouring ones.
 template <class Vector>
 struct CopyShare {
     const Vector* from;

@@ -35,9 +35,9 @@ public:
         .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
-        choice("engine", "who copies: what cudaMemcpyAsync takes, or a kernel", &Params::engine,
+        choice("engine", "what copies: cudaMemcpyAsync (copy_engine) or a kernel", &Params::engine,
                {{"copy_engine", Engine::copy_engine}, {"kernel", Engine::kernel}}),
-        integer("bytes", "of each copy", "B", &Params::bytes, {1_GiB}, {4_KiB, 256_GiB}),
+        integer("bytes", "size of a copy", "B", &Params::bytes, {1_GiB}, {4_KiB, 256_GiB}),
     };
 
     static Fit fit(const Params& p, const Machine& /*m*/) {

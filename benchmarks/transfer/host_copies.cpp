@@ -53,7 +53,7 @@ public:
         choice("engine", "copy engines of the device, or a kernel", &Params::engine,
                {{"copy_engine", Engine::copy_engine}, {"kernel", Engine::kernel}},
                {Engine::copy_engine}),
-        integer("bytes", "of each copy", "B", &Params::bytes, {256_MiB}, {4_KiB, 64_GiB}),
+        integer("bytes", "size of a copy", "B", &Params::bytes, {256_MiB}, {4_KiB, 64_GiB}),
     };
 
     static Fit fit(const Params& p, const Machine& m) {

@@ -26,7 +26,7 @@ std::string read_text(const std::filesystem::path& path) {
     return text;
 }
 
-/// Takes a number off the front of `text`; -1 when there is none.
+/// Takes a number off the front of `text`; -1 if it does not begin with one.
 int take_number(std::string_view& text) {
     int value = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -17,8 +17,8 @@ namespace assay::transfer {
 /// The kernel's limit on x86-64 and aarch64 (CONFIG_NODES_SHIFT is at most 10).
 inline constexpr int most_nodes = 1024;
 
-/// "0-3,8": the numbers of a list in /sys, rising, each once. Nothing where the text is no such list or
-/// names more than a few thousand.
+/// "0-3,8": the numbers of a list in /sys, rising, each once. Empty if the text is not such a list or names more
+/// than a few thousand.
 std::vector<int> parse_list(std::string_view text);
 
 /// The set of one node, as mbind(2) takes it.

@@ -34,7 +34,7 @@ public:
         footprint_axis("bytes of the chain on each node", &Params::footprint,
                        {Symbol::beyond_cache}, {1_MiB, 16_TiB}),
         memory::pages_axis(&Params::pages),
-        symbolic("threads", "cores that are looked at for one of each node", "", &Params::threads,
+        symbolic("threads", "cores from which one of each node is taken", "", &Params::threads,
                  {Symbol::all}, {1, 4096}, {Symbol::all}),
     };
     /// rewind() only mends what spoil() broke.

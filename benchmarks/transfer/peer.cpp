@@ -68,7 +68,7 @@ private:
     bool is_ours_ = false;
 };
 
-/// Of transfer.peer and latency.peer.
+/// A plan of transfer.peer or latency.peer.
 struct Plan {
     Path path = Path::peer;
     bool both_ways = false;
@@ -221,7 +221,7 @@ protected:
         context.setting("copies_of_a_pair", plan.copies);
         poison();
     }
-    /// Of one call over all pairs, counting both directions.
+    /// Copies of one call over all pairs, counting both directions.
     double copies() const {
         return static_cast<double>(pairs_.size()) * plan_.copies * (plan_.both_ways ? 2 : 1);
     }
@@ -319,7 +319,7 @@ public:
         choice("direction", "one_way, or both_ways at once (the sum of both)", &Params::direction,
                {{"one_way", Ways::one_way}, {"both_ways", Ways::both_ways}}),
         path_axis(&Params::path),
-        integer("bytes", "of each copy", "B", &Params::bytes, {64_MiB}, {4_KiB, 4_GiB}),
+        integer("bytes", "size of a copy", "B", &Params::bytes, {64_MiB}, {4_KiB, 4_GiB}),
     };
 
     static Fit fit(const Params& p, const Machine& /*m*/) { return fits(plan_of(p)); }

@@ -25,7 +25,7 @@ struct DevicePair {
     bool operator==(const DevicePair&) const = default;
 };
 
-/// Which device reaches the memory of which: row by row, [from * count + to].
+/// Whether a device reaches the memory of another: row by row, [from * count + to].
 struct Reach {
     std::size_t count = 0;
     std::vector<bool> reaches;
@@ -71,8 +71,8 @@ inline std::vector<std::string> device_labels(std::span<const std::string> names
     return labels;
 }
 
-/// Copies of a pair in one call. By a link of 400 GB/s 64 MiB take 170 us, of which the clock's half
-/// microsecond is too much of one copy; through the host they take milliseconds, and a matrix of 8 devices has 56 cells.
+/// Copies of a pair in one call. By a link of 400 GB/s 64 MiB take 170 us, of which the clock's half microsecond is too
+/// much of one copy; through the host they take milliseconds, and a matrix of 8 devices has 56 cells.
 constexpr int copies_of_pair(Path path) { return path == Path::peer ? 4 : 1; }
 /// Small ones for a latency. They are queued while the stream is held, so they must not be many.
 inline constexpr int small_copies_of_pair = 50;

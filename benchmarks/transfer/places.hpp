@@ -14,7 +14,7 @@ namespace assay::transfer {
 
 inline constexpr const char* node_folder = "/sys/devices/system/node";
 
-/// Which threads read, and from which nodes.
+/// The threads that read, and the nodes they read from.
 struct Places {
     Teams teams;
     std::vector<int> columns; ///< nodes with memory

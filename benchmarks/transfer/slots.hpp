@@ -24,7 +24,7 @@ constexpr std::size_t slot_stride(std::size_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Whose turn it is, and how many slots have had one.
+/// The next slot, and the number of slots that have had a copy.
 class Turns {
 public:
     /// The slot of the next copy.

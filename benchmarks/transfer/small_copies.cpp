@@ -31,10 +31,10 @@ public:
             "by device events, launch overhead excluded. queue: host time of the call alone, while "
             "the stream is held. Copies rotate over 64 sources and destinations; every byte of the "
             "last 64 copies and of the gaps between them is checked.",
-        .caveats = "completion is what a program that needs the bytes waits; most of it is the "
-                   "driver and the way to the device and back. Copies of up to 64 KiB of pageable "
-                   "memory to the device travel within the command. How the host waits (spinning, "
-                   "the default here, or blocking) matters.",
+        .caveats = "completion is the time a program waits for the bytes; most of it is the "
+                   "driver and the way to the device and back. Copies of up to 64 KiB of "
+                   "pageable memory to the device travel within the command. How the host waits "
+                   "(spinning, the default here, or blocking) matters.",
         .headline = "latency",
         .place = device::place_kind,
         .trial_bytes = 4_KiB,
@@ -46,7 +46,7 @@ public:
                 Name{"within", Way::within}}),
         memory_axis(&Params::memory),
         device::interval_axis(&Params::interval),
-        integer("bytes", "of each copy", "B", &Params::bytes, {4, 4_KiB}, {1, 1_MiB}),
+        integer("bytes", "size of a copy", "B", &Params::bytes, {4, 4_KiB}, {1, 1_MiB}),
     };
 
     static Fit fit(const Params& p, const Machine& m) {

@@ -202,7 +202,7 @@ private:
         return Any{std::in_place_type<Cache<std::uint16_t>>, rows, size, threads};
     }
 
-    /// What a thread did of a stretch that it shares with others.
+    /// A thread's part of a stretch that it shares with others.
     struct alignas(cache_line) Part {
         std::size_t stretch = 0;
         std::size_t rows = 0; // 0: nothing

@@ -108,8 +108,8 @@ HWY_INLINE void multiply(float* numbers, const float* scales, std::size_t first,
     for (std::size_t i = 0; i < count; ++i) numbers[i] *= scales[first + i];
 }
 
-/// Milakov and Gimelshein 2018: softmax in one pass. What was added under a smaller maximum is scaled
-/// down when a larger one comes.
+/// Milakov and Gimelshein 2018: softmax in one pass. Sums made under a smaller maximum are scaled down when a
+/// larger one comes.
 template <class T, class Scales>
 Attended attend_rows(const float* query, const T* keys, Scales key_scales, const T* values,
                      Scales value_scales, std::size_t rows, std::size_t size, float* result) {

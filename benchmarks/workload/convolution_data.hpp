@@ -37,7 +37,7 @@ constexpr Place place_of(std::size_t index, const Layer& layer) {
     return place;
 }
 
-/// What the library of a device does otherwise than that of a host.
+/// Differences between the library of a device and that of a host.
 struct OnDevice {
     double lost = 0; ///< of a sum in matrix units, which cut it off, in units of its size
 };
@@ -48,8 +48,8 @@ public:
                     std::optional<OnDevice> device = {})
         : layer_{layer}, precision_{precision}, device_{device}, seed_{3 * seed} {}
 
-    // As after a ReLU; weights and bias have both signs. int8: unsigned to 127, signed to 63, because
-    // instructions before VNNI add pairs of products in 16 bits and would saturate.
+    // The source is not negative, as after a ReLU; weights and bias have both signs. int8: unsigned to 127, signed
+    // to 63, because instructions before VNNI add pairs of products in 16 bits and would saturate.
     float source(std::uint64_t i) const {
         return is_int8() ? random_integer<float>(seed_, i, 0, 127) : value(sources(), i);
     }
@@ -73,7 +73,7 @@ public:
         const double each = is_int8() ? 127.0 * 63.0 / 3 : 1.0 / 3;
         return each * std::sqrt(static_cast<double>(layer_.terms()));
     }
-    /// What int8 sums are multiplied by to fill eight bits: a power of two, so that the product is exact.
+    /// Factor of int8 sums to fill eight bits: a power of two, so that the product is exact.
     float output_scale() const {
         constexpr double typical_output = 64;
         return static_cast<float>(std::exp2(std::round(std::log2(typical_output / sum_scale()))));

@@ -14,8 +14,8 @@
 
 namespace assay::workload {
 
-/// `Convolution` has `layer`, `data`, `results` (elements, numbered as place_of() counts), at(number) of one of them, and
-/// spoil(slice), which makes data.damaged() of them.
+/// `Convolution` has `layer`, `data`, `results` (elements, numbered as place_of() counts), at(number) of one of them,
+/// and spoil(slice), which makes data.damaged() of them.
 template <class Convolution>
 class Layers {
 public:
@@ -29,7 +29,7 @@ public:
         if (is_whole_) work.items = static_cast<double>(batch_);
         return work;
     }
-    /// As many outputs in a row as surely hold a sample, by the smallest error that matters.
+    /// Damages a row of outputs long enough to hold a sample, by the smallest error that matters.
     void spoil() {
         const std::uint64_t pick = spoils_.next();
         const std::size_t which = pick % convolutions_.size();
@@ -55,7 +55,7 @@ protected:
             convolutions_.front().data.bound(),
             joined(each, " outputs of every layer recomputed", bound_in_words));
     }
-    /// Of samples.
+    /// Moves on to other samples.
     void next_round() { ++round_; }
 
     std::deque<Convolution> convolutions_; // stay where they are

@@ -69,7 +69,7 @@ struct Convolution {
         for (std::size_t i = damage.first; i < damage.last; ++i)
             result.set(coordinates(place_of(i, layer)), data.damaged(at(i)));
     }
-    /// As the result has them: flat images have no planes.
+    /// Coordinates in the result: flat images have no planes.
     std::vector<std::int64_t> coordinates(const Place& place) const {
         std::vector<std::int64_t> all{place[0], place[1]};
         all.insert(all.end(), place.end() - layer.dims, place.end());

@@ -17,8 +17,8 @@ namespace {
 
 constexpr unsigned attend_warps = 4;
 
-/// Queries of a head against all keys of its sequence. Warps have a tile of queries each; those of a block read the same keys
-/// and values, mostly from the first level.
+/// Queries of a head against all keys of its sequence. Warps have a tile of queries each; those of a block read the
+/// same keys and values, mostly from the first level.
 template <class T>
 __global__ void __launch_bounds__(attend_warps* warp)
     attend_head(const T* qkv, T* results, std::uint32_t length, std::uint32_t heads) {
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(norm_threads)
     });
 }
 
-/// Of eight numbers: x Phi(x).
+/// x Phi(x) of eight numbers.
 template <class T>
 struct Gelu {
     const device::Pack<T, 8>* from;

@@ -7,7 +7,7 @@ namespace {
 
 using cudnn::AttentionOperations;
 
-/// As users have it, results have the type of the cache.
+/// Results have the type of the cache, as users have it.
 template <class T>
 class CudnnDecoding : public DecodingData<T, T> {
 public:
@@ -50,11 +50,11 @@ public:
     static constexpr Info info{
         .id = "workload.attention",
         .question = "How fast does cuDNN run the attention of a decoding step on this device?",
-        .method = "For each sequence and head, one query attends to all `context` cached keys and "
-                  "values with softmax, by cuDNN's fused operation; `group` heads share keys and "
-                  "values. Of the engines that the library offers the fastest in a short trial is "
-                  "measured. Queries, cache and results are bf16 or fp16, sums fp32. For a sample "
-                  "of heads all outputs are recomputed in fp64 from the cached numbers, within the "
+        .method = "For each sequence and head, one query attends to all `context` cached keys "
+                  "and values with softmax, by cuDNN's fused operation; `group` heads share keys "
+                  "and values. The fastest engine of the library in a short trial is measured. "
+                  "Queries, cache and results are bf16 or fp16, sums fp32. For a sample of heads "
+                  "all outputs are recomputed in fp64 from the cached numbers, within the "
                   "rounding of probabilities and results. A call produces one token per sequence.",
         .caveats =
             "The rate of a library: another version may be faster. It compiles these kernels "

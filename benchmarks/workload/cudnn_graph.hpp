@@ -20,7 +20,7 @@
 
 namespace assay::workload::cudnn {
 
-/// The library refused a call. What fails on the device itself is a device::Error.
+/// The library refused a call. Failures of the device itself are a device::Error.
 class LibraryError : public device::Error {
 public:
     using device::Error::Error;
@@ -73,7 +73,7 @@ public:
              const void* values);
     void finalize();
 
-    /// As many as there are, `most` at most.
+    /// All values, at most `most`.
     template <class T>
     std::vector<T> get(cudnnBackendAttributeName_t name, std::size_t most = 1) const {
         std::vector<T> values(most);
@@ -132,7 +132,7 @@ struct Target {
     const Descriptor* properties = nullptr;
 };
 
-/// What the library says about an engine.
+/// The library's words about an engine.
 struct Engine {
     Descriptor config;
     std::int64_t index;

@@ -16,7 +16,8 @@ namespace assay::workload {
 
 using cudnn::ConvolutionOperations;
 
-/// Numbers of a tensor counted as its dimensions are written (image, channel, place), and where they lie: channels last.
+/// Numbers of a tensor counted as its dimensions are written (image,
+/// channel, place), and where they lie: channels last.
 struct ChannelsLast {
     std::uint64_t channels; ///< 1: as they are counted
     std::uint64_t places;   ///< of an image
@@ -60,7 +61,7 @@ constexpr gemm::Storage storage_of(Precision precision) {
     if (precision == Precision::tf32) return gemm::Storage::tf32;
     return precision == Precision::bf16 ? gemm::Storage::bf16 : gemm::Storage::fp32;
 }
-/// What matrix units lose of a sum, in units of its size; fp32 does not use them.
+/// Error of matrix units in a sum, in units of its size; fp32 does not use them.
 inline OnDevice on_device(Precision precision, std::int64_t terms) {
     if (precision == Precision::fp32) return {};
     const auto as = precision == Precision::tf32   ? gemm::DevicePrecision::tf32
@@ -133,7 +134,7 @@ private:
     static Elements elements(Precision precision, std::int64_t images, std::int64_t channels,
                              std::int64_t of_one, bool is_result = false) {
         if (!cudnn::has_channels_last(precision)) channels = 1;
-        // What is computed is not rounded to tf32.
+        // No rounding to tf32.
         const bool is_wide = is_result && precision == Precision::tf32;
         return {
             storage_of(is_wide ? Precision::fp32 : precision),

@@ -28,8 +28,8 @@ constexpr cudnnDataType_t data_type_of(Precision precision) {
     return precision == Precision::bf16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
 }
 
-/// What computes other products than the definition, or other bits in every call, serves none; fp32 is without the matrix
-/// units, which would make it tf32.
+/// An engine whose products differ from the definition, or whose bits differ between calls, is unfit; fp32 is without
+/// the matrix units, which would make it tf32.
 inline bool serves(Precision precision, const Engine& engine) {
     constexpr std::array never{
         CUDNN_NUMERICAL_NOTE_FFT,
@@ -47,11 +47,12 @@ inline bool serves(Precision precision, const Engine& engine) {
            (!by_matrix_units && !engine.has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
 }
 
-/// Matrix units want channels last; kernels without them have channels first, and would bring others into that order, in a
-/// workspace as large as the tensors.
+/// Matrix units want channels last; kernels without them have channels first, and would bring others into that order,
+/// in a workspace as large as the tensors.
 constexpr bool has_channels_last(Precision precision) { return precision != Precision::fp32; }
 
-/// A forward convolution, the bias and ReLU: sums in fp32, the bias in the type of the data, as ready-made kernels want it.
+/// A forward convolution, the bias and ReLU: sums in fp32, the bias in
+/// the type of the data, as ready-made kernels want it.
 class ConvolutionOperations {
 public:
     /// Source, weights, bias, result.
@@ -152,7 +153,7 @@ private:
     Descriptor attend_{CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR};
 };
 
-/// What a plan may take beside the tensors: more makes no kernel of these graphs faster.
+/// Memory that a plan may take beside the tensors: more makes no kernel of these graphs faster.
 inline constexpr std::int64_t most_workspace = std::int64_t{256} << 20U;
 
 /// A workspace that plans share.
@@ -168,8 +169,8 @@ private:
     device::Buffer<std::byte> memory_;
 };
 
-/// Engines of a graph that serve a precision, in the library's order; those that work for nearly everything, and slowly, only
-/// where there is no other.
+/// Engines of a graph that serve a precision, in the library's order; those that work for nearly everything, and
+/// slowly, only where there is no other.
 template <class Operations>
 std::vector<Engine> engines_for(const Target& target, const Operations& operations,
                                 Precision precision, std::unique_ptr<Graph>& graph) {
@@ -191,7 +192,7 @@ Fit fits_engines(const Handle& handle, const Operations& operations, Precision p
                       "an engine of cuDNN for this graph in this precision on this device");
 }
 
-/// What ask(handle) answers, where there is a library to ask.
+/// The answer of ask(handle), if there is a library to ask.
 template <class Ask>
 Fit fits_library(const Ask& ask) {
     if (!why_no_library().empty()) return Fit::no("not applicable: " + why_no_library());
@@ -259,8 +260,8 @@ private:
         }
         return nullptr;
     }
-    /// Of one call, infinite where the library refuses. The first call loads kernels, which waits for the device and must
-    /// not happen behind a kernel that waits for us.
+    /// Seconds of one call, infinite where the library refuses. The first call loads kernels, which waits for the
+    /// device and must not happen behind a kernel that waits for us.
     double seconds_of(const Plan& plan, const Handle& handle, const Data& data,
                       const device::Stream& stream, device::EventClock& clock,
                       Workspace& workspace) {

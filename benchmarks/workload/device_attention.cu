@@ -86,14 +86,14 @@ public:
         .id = "workload.attention",
         .question = "How fast does this device run the attention of a decoding step?",
         .method =
-            "For each sequence and head, one query attends to all `context` cached keys and values "
-            "with softmax, as FlashDecoding does: a warp takes up to 16 queries that share keys "
-            "(`group`) and a part of the context, by matrix instructions whose operands come from "
-            "memory without a detour; parts are merged by a second kernel. As many parts as are "
-            "the fastest in a short trial. Queries, cache and probabilities are bf16 or fp16, "
-            "sums fp32. For a sample of heads all outputs are recomputed in fp64 from the cached "
-            "numbers, within the rounding of probabilities. A call produces one token per "
-            "sequence.",
+            "For each sequence and head, one query attends to all `context` cached keys and "
+            "values with softmax, as FlashDecoding does: a warp takes up to 16 queries that "
+            "share keys (`group`) and a part of the context, by matrix instructions whose "
+            "operands come from memory without a detour; parts are merged by a second kernel. "
+            "The number of parts is the fastest in a short trial. Queries, cache and "
+            "probabilities are bf16 or fp16, sums fp32. For a sample of heads all outputs are "
+            "recomputed in fp64 from the cached numbers, within the rounding of probabilities. A "
+            "call produces one token per sequence.",
         .caveats = "Bytes are the cached keys and values, once; FLOP those of scores and weighted "
                    "values. A cache that fits in the device's second level is faster than "
                    "memory. head_size 64 or 128. Groups of fewer than 16 leave rows of the "

@@ -19,7 +19,7 @@ namespace assay::workload {
 template <class T>
 constexpr bool is_bf16 = std::is_same_v<T, __nv_bfloat16>;
 
-/// Of caches on devices, and what that is in C++.
+/// Formats of caches on devices, and their types in C++.
 enum class Format : std::uint8_t { bf16, fp16 };
 template <template <class> class State>
 using OneOfFormats = OneOf<State<__nv_bfloat16>, State<__half>>;

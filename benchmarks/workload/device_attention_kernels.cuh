@@ -18,7 +18,7 @@
 
 namespace assay::workload {
 
-/// What a lane loads at once: eight neighbouring numbers, in pairs.
+/// Numbers that a lane loads at once: eight neighbouring ones, in pairs.
 struct alignas(16) Eight {
     unsigned pairs[4];
 };
@@ -61,7 +61,7 @@ struct Decode {
     const T* queries;
     const T* keys;
     const T* values;
-    // Of each part: a tile of queries against some of the keys.
+    // Results of each part: a tile of queries against some of the keys.
     float* sums;
     float2* states; ///< largest score, sum of exp(score - largest)
     std::uint32_t group;
@@ -71,7 +71,7 @@ struct Decode {
     ASSAY_HOST_DEVICE std::uint32_t tiles() const { return (group + tile - 1) / tile; }
 };
 
-/// What a lane has of a tile of queries: of those in the rows g and g + 8, the numbers 64 (j / 8) + 8 (2 t + i) + j % 8.
+/// A lane's numbers of a tile of queries: in the rows g and g + 8, the numbers 64 (j / 8) + 8 (2 t + i) + j % 8.
 template <unsigned size>
 struct Attended {
     float sums[size / 8][4] = {};              ///< [j][2 half + i]
@@ -86,9 +86,10 @@ struct Rows {
     const __device__ T* operator[](std::uint64_t row) const { return first + row * stride; }
 };
 
-/// A tile of queries, rows of [first_query, end_query), against the keys [first, last), by one warp. Scores are `scale` times
-/// queries times keys, 16 x 16, and stay in the registers that the product with the values takes them from. Of both sides of a
-/// product the numbers may be in any order: it is the one in which a lane's 16 bytes are what an instruction wants.
+/// A tile of queries, rows of [first_query, end_query), against the keys [first, last), by one warp. Scores are `scale`
+/// times queries times keys, 16 x 16, and stay in the registers that the product with the values takes them from. Of
+/// both sides of a product the numbers may be in any order: it is the one in which a lane's 16 bytes are what an
+/// instruction wants.
 template <class T, unsigned size>
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): one kernel
 __device__ Attended<size> attend(const Rows<T>& all_queries, unsigned first_query,

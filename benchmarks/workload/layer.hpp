@@ -49,13 +49,13 @@ struct Layer {
     }
 
 private:
-    /// Of a square or cube with this edge.
+    /// Total over a square or cube with this edge.
     constexpr std::int64_t all_of(std::int64_t edge) const {
         return edge * edge * (dims == 3 ? edge : 1);
     }
 };
 
-/// Of a choice of layers by their place, in which -1 is all.
+/// Place of the chosen layer; none for all (-1).
 template <class Which>
 std::optional<std::size_t> place_of(Which which) {
     if (which == Which::all) return {};

@@ -77,7 +77,7 @@ public:
         const std::int64_t bytes = bytes_of(stored(p.precision, m)) * shape.activations() +
                                    bytes_of(p.precision) * shape.weights() +
                                    4 * shape.weights() / 3;
-        // As much again of activations, and weights packed for the way back and their gradients in fp32.
+        // Training doubles the activations, and adds weights packed for the way back and their gradients in fp32.
         const std::int64_t more = training ? 2 * bytes_of(p.precision) * shape.activations() +
                                                  (bytes_of(p.precision) + 4) * shape.weights()
                                            : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backward pass of an encoder layer: gradients of its input, weights, biases and norms, from that of its result. As in
-// the forward pass, every stage is recomputed from what the stage before has stored.
+// The backward pass of an encoder layer: gradients of its input, weights, biases and norms, from that of its result.
+// Every stage is recomputed from what the stage before has stored, as in the forward pass.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace assay::workload {
 
-/// What the forward pass has left.
+/// Tensors that the forward pass has left.
 struct Forward {
     const Tensor& input;
     Tensor& qkv;
@@ -80,7 +80,7 @@ public:
                 engine_,
                 forward_.softmax()};
     }
-    /// Of queries and keys scaled, as scores are.
+    /// Product of queries and keys, scaled as scores are.
     Product attention(const dnnl::memory::desc& a, const dnnl::memory::desc& b,
                       const dnnl::memory::desc& to, float scale) const {
         dnnl::primitive_attr attributes;
@@ -94,7 +94,7 @@ public:
                 type_,
                 Dimensions{s_.heads() * of_head, of_head, 1, s_.sequence}};
     }
-    /// Of every kind of primitive.
+    /// Names every kind of primitive.
     void name(Kernels& kernels) const {
         const std::int64_t h = s_.hidden;
         const auto heads = forward_.heads(3 * h, false);

@@ -43,14 +43,14 @@ struct TransformerShape {
     }
 };
 
-/// What scores and results are stored in, and the largest relative error of a probability when it is multiplied.
+/// The type of stored scores and results, and the largest relative error of a probability when it is multiplied.
 struct AttentionRounding {
     Precision scores;
     double probabilities;
     double result = 0; ///< of storing it, beside that of scores
 };
 
-/// What matrix units of devices do otherwise.
+/// Differences of the matrix units of devices.
 struct MatrixUnits {
     double (*lost)(std::int64_t products); ///< of a sum that they cut off, in units of its size
     double probabilities;                  ///< AttentionRounding's; scores stay in fp32
@@ -101,7 +101,7 @@ public:
     Numbers biases(Kind kind) const { return {seed_of(kind) + 1, -0.1F, 0.1F}; }
     Numbers scales(Kind kind) const { return {seed_of(kind), 0.5F, 1.5F}; }
 
-    /// What is lost of a sum of so many products, in units of its size.
+    /// Error in a sum of so many products, in units of its size.
     double lost(std::int64_t products) const { return units_ ? units_->lost(products) : 0; }
     AttentionRounding attention_rounding() const {
         if (!units_) return {stored_, roundoff_of(stored_)};
@@ -119,8 +119,8 @@ public:
                                             : 4.5F;
         return most / largest;
     }
-    /// What one unit of a product's sum is worth, by output. The scales of neighbours differ, so that
-    /// one that is missing or misplaced is noticed.
+    /// Scale of a product's sum, by output. The scales of neighbours differ, so that one that is missing or
+    /// misplaced is noticed.
     float product_scale(Kind kind, std::uint64_t column) const {
         const auto channel = random_uniform<float>(seed_of(kind) + 1000, column, 0.75F, 1.25F);
         return step(kind) * channel * root3 / (std::sqrt(terms(kind)) * largest);
@@ -143,7 +143,7 @@ private:
     std::optional<MatrixUnits> units_;
 };
 
-/// What a result must be, and how far off it may be.
+/// The expected result, and its largest error.
 struct Expected {
     double value;
     double allowed;
@@ -151,7 +151,8 @@ struct Expected {
     double error(double got) const { return (got - value) / allowed; }
 };
 
-/// bias + sum of in(k) weight(k): the sum before it is stored. `lost` is what matrix units lose of it, in units of its size.
+/// bias + sum of in(k) weight(k): the sum before it is stored. `lost` is
+/// what matrix units lose of it, in units of its size.
 template <class In, class Weight>
 Expected expect_product(std::size_t terms, In&& in, Weight&& weight, double bias, double lost = 0) {
     double sum = bias;
@@ -202,8 +203,8 @@ inline Expected expect_gelu(const Expected& sum, Precision precision) {
                        roundoff_of(precision) * std::fabs(value)};
 }
 
-/// What one query makes of keys and values: softmax over its scores q k_j, times v_j. query(d) is
-/// scaled already, key(j, d) and value(j) are what has been stored.
+/// Result of one query on keys and values: softmax over its scores q k_j, times v_j. query(d) is scaled already,
+/// key(j, d) and value(j) are what has been stored.
 class AttentionReference {
 public:
     AttentionReference() = default;
@@ -284,8 +285,8 @@ Expected expect_norm(std::size_t length, Precision precision, Row&& row, std::si
                        roundoff_of(precision) * std::fabs(value)};
 }
 
-/// Element i of the gradient of a row that was normalised: normal(k) are its numbers, of(k) the gradients of its results
-/// times their scales. Sixteen roundings of what is added and subtracted are far more than fp32 sums make.
+/// Element i of the gradient of a row that was normalised: normal(k) are its numbers, of(k) the gradients of its
+/// results times their scales. Sixteen roundings of what is added and subtracted are far more than fp32 sums make.
 template <class Normal, class Of>
 Expected expect_norm_gradient(std::size_t length, Precision precision, Normal&& normal, Of&& of,
                               std::size_t i, double deviation) {
@@ -337,8 +338,8 @@ Expected expect_softmax_gradient(std::size_t length, Precision precision, Probab
                 roundoff_of(precision) * std::fabs(value)};
 }
 
-/// The smallest damage that is promised to be seen, of a stored number whose kind is of size one or a
-/// tenth: in fp32 what inputs rounded to bf16 would do, in bf16 a sixteenth, in fp16 as many of its roundings, and two steps of 8 bits
+/// The smallest damage that is promised to be seen, of a stored number whose kind is of size one or a tenth: in fp32
+/// what inputs rounded to bf16 would do, in bf16 a sixteenth, in fp16 as many of its roundings, and two steps of 8 bits
 /// (one may be a tie).
 inline float damaged(Precision precision, float value) {
     if (precision == Precision::int8) return value > 0 ? value - 2 : value + 2;

@@ -68,7 +68,7 @@ public:
         plans.middle_to_int8 = to_int8(Kind::inner);
         return plans;
     }
-    /// What a product with weights takes: 8 bits, or what is stored between the stages.
+    /// Type of the operands of a product with weights: 8 bits, or the type stored between the stages.
     dnnl::memory::desc inputs(std::int64_t width) const {
         return {{s_.tokens(), width}, data_.is_int8() ? Data::s8 : type_, Layout::ab};
     }
@@ -125,7 +125,7 @@ private:
                 scales.push_back(data_.product_scale(kind, static_cast<std::uint64_t>(column)));
             attributes.set_output_scales(1U << 1U, scales); // one for each column
         }
-        // What GELU leaves is the next product's input.
+        // The output of GELU is the next product's input.
         return {{inputs(from),
                  {{from, to}, inputs(from).data_type(), Layout::any},
                  {{1, to}, Data::f32, Layout::ab},

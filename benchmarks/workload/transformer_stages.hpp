@@ -31,7 +31,7 @@ inline constexpr std::tuple transformer_axes{
             {64, 32768}),
 };
 
-/// What is stored, how much of it is looked at, and what it must be.
+/// The stored tensor, the part of it that is checked, and its expected values.
 template <class Tensor>
 struct Stage {
     Tensor* tensor;
@@ -73,7 +73,7 @@ public:
         }
         return check_value(largest, 1, method);
     }
-    /// Of every stage: a stage that is wrong may be hidden by the next.
+    /// Outputs of every stage: a wrong stage may be hidden by the next.
     Outputs outputs() const {
         Outputs all;
         for (const auto& stage : stages_) all.push_back(stage.tensor->output());
@@ -97,8 +97,8 @@ protected:
 
     explicit LayerStages(const TransformerData& data) : data_{data}, shape_{data.shape()} {}
 
-    /// make(width) is a row of so many numbers for each token, of what is stored between the products; make_int8(width) of
-    /// what products in int8 take.
+    /// make(width) is a row of so many numbers for each token, of what is stored between the products; make_int8(width)
+    /// of what products in int8 take.
     template <class Make, class MakeInt8>
     void add_forward(bool has_gelu_apart, const Make& make, const MakeInt8& make_int8) {
         const std::int64_t h = shape_.hidden;
@@ -112,7 +112,7 @@ protected:
             tensor = make_int8(width);
             add_stage(tensor, width, many_samples, Precision::int8, std::move(expect));
         };
-        // What a product takes is what was stored, or in int8 a copy of it in steps.
+        // A product takes the stored values, or in int8 a copy of them in steps.
         const auto taken = [&](const Tensor& from, Tensor& to, Kind kind) -> const Tensor& {
             if (!data_.is_int8()) return from;
             add_int8(to, h, [this, &from, kind](std::size_t at) {

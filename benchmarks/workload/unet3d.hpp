@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The convolutions of the 3D U-Net that nnU-Net makes for large volumes (Isensee et al. 2021, "3d_fullres"): six levels, each
-// half as wide in every direction as the one above, two convolutions in each on the way down and on the way up.
+// The convolutions of the 3D U-Net that nnU-Net makes for large volumes (Isensee et al. 2021, "3d_fullres"): six
+// levels, each half as wide in every direction as the one above, two convolutions in each on the way down and on the
+// way up.
 
 #pragma once
 
@@ -17,11 +18,11 @@
 
 namespace assay::workload {
 
-/// What sizes are halved by, down to the last level.
+/// Total reduction of sizes, down to the last level.
 inline constexpr std::int64_t unet3d_reduction = 32;
 
-/// For volumes of patch x patch x patch, a multiple of 32; in the order of the network, where the second convolution of a
-/// level also stands for the equal one on the way up.
+/// For volumes of patch x patch x patch, a multiple of 32; in the order of the network, where the second convolution of
+/// a level also stands for the equal one on the way up.
 constexpr std::array<Layer, 18> unet3d(std::int64_t patch) {
     return {Layer{"enc0_first", 1, 1, 32, patch, 3, 1, 3},
             {"enc0", 2, 32, 32, patch, 3, 1, 3},

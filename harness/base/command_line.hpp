@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Common to the command lines of both programs: verbs, --help and --version, completion and manual page, and errors that
-// say what would be right. For the one file of a program that includes CLI11, which takes seconds to compile.
+// Common to the command lines of both programs: verbs, --help and --version, completion and manual page, and errors
+// that say what would be right. For the one file of a program that includes CLI11, which takes seconds to compile.
 
 #pragma once
 
 #include "base/result.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/usage.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +46,75 @@ CLI::Option* add_list(CLI::App& verb, const char* name, To& to, const char* type
     return add_many(verb, name, to, type, help)->delimiter(',');
 }
 
+/// The options that `add` makes are one group of --help.
+void in_group(auto& verb, const char* group, const auto& add) {
+    const auto before = verb.get_options();
+    add();
+    for (auto* option : verb.get_options())
+        if (std::ranges::count(before, option) == 0) option->group(group);
+}
+
+/// Options by group, defaults in brackets, lines of at most 120 columns. A verb with --help-all shows `first` in
+/// --help, and all in --help-all. The groups in `order` come last and in this order.
+class GroupedHelp : public CLI::Formatter {
+public:
+    explicit GroupedHelp(std::vector<std::string> first = {}, std::vector<std::string> order = {})
+        : first_{std::move(first)}, order_{std::move(order)} {}
+
+private:
+    std::string make_help(const CLI::App* app, std::string name,
+                          CLI::AppFormatMode mode) const override {
+        if (mode == CLI::AppFormatMode::Sub)
+            return CLI::Formatter::make_help(app, std::move(name), mode);
+        const bool all = app->get_help_all_ptr() == nullptr || mode == CLI::AppFormatMode::All;
+        return make_description(app) + make_usage(app, name) + make_positionals(app) +
+               options_by_group(*app, all) + make_subcommands(app, mode) +
+               (all ? ""
+                    : fmt::format("\nMore: {} {} --help-all\n", app->get_parent()->get_name(),
+                                  app->get_name())) +
+               '\n' + make_footer(app);
+    }
+    std::string options_by_group(const CLI::App& app, bool all) const {
+        auto groups = app.get_groups();
+        std::ranges::stable_sort(groups, {}, [&](const std::string& group) {
+            const auto place = std::ranges::find(order_, group);
+            return place == order_.end() ? 0 : 1 + (place - order_.begin());
+        });
+        std::string out;
+        for (const auto& group : groups) {
+            const auto shown = app.get_options([&](const CLI::Option* option) {
+                const auto is_first = [&](const auto& word) { return option->check_lname(word); };
+                return option->get_group() == group && option->nonpositional() &&
+                       (all || std::ranges::any_of(first_, is_first));
+            });
+            if (!group.empty() && !shown.empty()) out += make_group(group, false, shown);
+        }
+        return out;
+    }
+    std::string make_option_desc(const CLI::Option* option) const override {
+        constexpr std::size_t most = 120;
+        const auto terminal = terminal_of(STDOUT_FILENO);
+        const auto width = terminal.is_limited() ? std::min(terminal.width, most) : most;
+        const auto lines =
+            wrap(option->get_description(), width - std::min(width, get_column_width()), true);
+        return fmt::format("{}", fmt::join(lines, "\n"));
+    }
+    std::string make_option_opts(const CLI::Option* option) const override {
+        if (!option->get_option_text().empty()) return " " + option->get_option_text();
+        if (option->get_type_size() == 0) return "";
+        auto type = option->get_type_name();
+        if (const auto range = type.find(" in ["); range != std::string::npos)
+            type.resize(type.rfind(':', range)); // which a check adds
+        const bool many = option->get_expected_max() == CLI::detail::expected_max_vector_size &&
+                          !type.ends_with("...");
+        const auto& initial = option->get_default_str();
+        return fmt::format(" {}{}{}", type, many ? " ..." : "",
+                           initial.empty() ? "" : fmt::format(" [{}]", initial));
+    }
+    std::vector<std::string> first_; ///< long names without dashes
+    std::vector<std::string> order_;
+};
+
 /// The verb to perform; or, without one, what to print and the code to end with.
 struct ParsedLine {
     const CLI::App* verb = nullptr;
@@ -59,7 +131,7 @@ inline ParsedLine usage_error(const CLI::App& program, const std::string& messag
                                  verb, verb.empty() ? "" : " ")};
 }
 
-/// An argument that is no option.
+/// The error for an unknown argument or option.
 inline ParsedLine unexpected_argument(const CLI::App& program, const CLI::App& verb,
                                       const std::string& argument) {
     const bool is_option = argument.size() > 1 && argument.front() == '-';
@@ -91,7 +163,7 @@ inline std::vector<usage::Option> options_of(const CLI::App& app) {
     return options;
 }
 
-/// `verbs` that are no subcommands are another program's.
+/// `verbs` without a subcommand are another program's.
 inline usage::Program usage_of(const CLI::App& program, const std::vector<std::string>& verbs) {
     usage::Program all{.name = program.get_name(),
                        .version = program.version(),
@@ -127,7 +199,7 @@ inline ParsedLine parse_line(CLI::App& program, std::vector<std::string> argumen
     if (!arguments.empty() && !arguments.front().starts_with('-') &&
         program.get_subcommands(is_first).empty())
         return usage_error(program,
-                           fmt::format("there is no verb \"{}\"{}", arguments.front(),
+                           fmt::format("unknown verb \"{}\"{}", arguments.front(),
                                        suggestion(arguments.front(), verbs)),
                            "");
     std::string shell;
@@ -146,6 +218,8 @@ inline ParsedLine parse_line(CLI::App& program, std::vector<std::string> argumen
         program.parse(arguments);
     } catch (const CLI::CallForHelp&) {
         return {.output = program.help()};
+    } catch (const CLI::CallForAllHelp&) {
+        return {.output = program.help("", CLI::AppFormatMode::All)};
     } catch (const CLI::CallForVersion& version) {
         return {.output = std::string{version.what()} + "\n"};
     } catch (const CLI::ParseError& error) {

@@ -72,7 +72,7 @@ std::size_t printable_length(std::string_view text) {
     return static_cast<std::size_t>(end - text.begin());
 }
 
-/// Takes the next character that may be shown, line breaks and tabs among them; 0: there is none.
+/// Takes the next character that may be shown, line breaks and tabs among them; 0 at the end.
 char32_t take_visible(std::string_view& text) {
     while (!text.empty()) {
         const auto code = take_character(text);

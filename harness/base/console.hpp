@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way to stdout and stderr, and what makes text safe to show there. A stream that is closed, full or has lost its reader never ends a program.
+// The one way to stdout and stderr, and what makes text safe to show there. A stream that is closed, full or has lost
+// its reader never ends a program.
 
 #pragma once
 
@@ -27,7 +28,8 @@ std::string shown(std::string_view text, bool colour);
 /// ignores SIGPIPE, and shows ASCII alone where the locale says so.
 void open_standard_streams();
 
-/// To stdout, made safe. A full disk behind a redirection is an error; a reader that has read enough (`| head`) is none.
+/// Prints to stdout, made safe. A full disk behind a redirection is an error,
+/// but not a reader that has read enough (`| head`).
 Result<void> print(std::string_view text);
 /// One JSON document: \u escapes where the locale is ASCII.
 Result<void> print_json(std::string_view json);

@@ -2,6 +2,8 @@
 
 #include "base/csv.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,14 +11,12 @@
 namespace assay {
 namespace {
 
-/// More than any table has: a file of separators alone is no table.
+/// More than any table has: guards against a file of separators alone.
 constexpr std::size_t most_cells = 10'000;
 
 } // namespace
 
-CsvRows::CsvRows(std::string_view text) : rest_{text} {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-    if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
+CsvRows::CsvRows(std::string_view text) : rest_{without_mark(text)} {
     const auto first = rest_.substr(0, rest_.find('\n'));
     for (const char candidate : {';', '\t'})
         if (std::ranges::count(first, candidate) > std::ranges::count(first, separator_))
@@ -33,7 +33,8 @@ bool CsvRows::quoted(std::string& cell) {
         lines_ += static_cast<std::size_t>(std::ranges::count(part, '\n'));
         cell += part;
         if (end == std::string_view::npos) {
-            problem_ = fmt::format("a quote that begins in line {} has no end", begun);
+            problem_ =
+                fmt::format("missing closing quote of the cell that begins in line {}", begun);
             return false;
         }
         rest_.remove_prefix(end + 1);

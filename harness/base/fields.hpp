@@ -23,8 +23,8 @@ concept OneOf = (std::same_as<T, Types> || ...);
 
 } // namespace assay
 
-/// A field is a member, whose name is the key, or a pair of a value and its key. What is only written may be any value
-/// that follows from `record`: (total_of(record), "total"). At most 64 fields.
+/// A field is a member, whose name is the key, or a pair of a value and its key. A key that is only written may have
+/// any value that follows from `record`: (total_of(record), "total"). At most 64 fields.
 #define ASSAY_FIELDS(T, ...)                                                                       \
     template <class Visit>                                                                         \
     void each_field([[maybe_unused]] Visit&& visit,                                                \

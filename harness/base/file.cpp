@@ -190,6 +190,12 @@ Result<void> write_atomically(const std::filesystem::path& path, const Produce& 
     struct stat before{};
     const bool exists = ::stat(path.c_str(), &before) == 0;
     if (!exists && errno != ENOENT) return system_error("write", path);
+    std::error_code ignored;
+    if (const auto folder = target.parent_path();
+        !folder.empty() && !std::filesystem::exists(folder, ignored))
+        return fail(fmt::format("cannot write {}: folder {} does not exist; create it: mkdir -p {}",
+                                path.string(), folder.string(), folder.string()),
+                    Fault::environment);
     if (exists && !S_ISREG(before.st_mode)) {
         const auto file = open_file(path, O_WRONLY);
         return file && write_to(file.get()) ? Result<void>{} : system_error("write", path);
@@ -251,6 +257,12 @@ Result<std::string> read_whole(const std::filesystem::path& path, std::size_t li
         content.append(block.data(), static_cast<std::size_t>(got));
         if (content.size() > limit) return too_large();
     }
+}
+
+Result<std::string> read_text(const std::filesystem::path& path, std::size_t limit) {
+    ASSAY_TRY(auto content, read_whole(path, limit));
+    content.erase(0, content.size() - without_mark(content).size());
+    return content;
 }
 
 Layout layout() {

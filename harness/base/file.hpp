@@ -18,7 +18,7 @@
 namespace assay {
 
 /// Replaces a regular file whole: a temporary file beside it, flushed to disk, renamed; its mode stays, and an error
-/// leaves what was there. What a link leads to is written, not the link. A pipe, a device or a descriptor (/dev/stdout,
+/// leaves what was there. A link's target is written, not the link. A pipe, a device or a descriptor (/dev/stdout,
 /// `>(command)`) is written into.
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view content);
 
@@ -54,8 +54,8 @@ private:
 /// Whole lines, added at the end, by one process at a time: opening it again fails, here and elsewhere.
 class LineFile {
 public:
-    /// Made where there is none. A last line without its end is cut off: its writer was killed. Where another has it
-    /// open, waits for `patience`: what a killed writer had just forked holds its files until it is gone as well.
+    /// Made if missing. A last line without its end is cut off: its writer was killed. Where another has it open,
+    /// waits for `patience`: what a killed writer had just forked holds its files until it is gone as well.
     static Result<LineFile> open(const std::filesystem::path& path,
                                  std::chrono::milliseconds patience = std::chrono::seconds{1});
     std::uint64_t bytes() const { return bytes_; }
@@ -97,6 +97,8 @@ void flush_folder(const std::filesystem::path& folder);
 
 /// The whole file; an error when it is larger than `limit` bytes, missing or not a regular file.
 Result<std::string> read_whole(const std::filesystem::path& path, std::size_t limit);
+/// The same of a text file, without a byte order mark.
+Result<std::string> read_text(const std::filesystem::path& path, std::size_t limit);
 
 /// Folders relative to the running executable: bin/ -> lib/assay, share/assay. The same in the
 /// build tree, the installed tree and the package.

@@ -19,7 +19,7 @@
 
 namespace assay {
 
-/// The name at this place of "round, square"; "?" where there is none.
+/// The name at this place of "round, square"; "?" beyond the end.
 constexpr std::string_view name_at(std::string_view list, std::size_t index) {
     for (; index > 0; --index) {
         const auto comma = list.find(", ");
@@ -64,8 +64,8 @@ std::vector<std::string> all_names(Enum /*any*/) {
     return all;
 }
 
-/// What should have been read in place of another text: "round or square", unless the enumeration has an
-/// expected_text that says it better.
+/// Expected in place of another text: "round or square", unless the
+/// enumeration has an expected_text that says it better.
 template <class Enum>
 std::string expected_names(Enum value) {
     if constexpr (requires { expected_text(value); }) {
@@ -82,7 +82,7 @@ std::string expected_names(Enum value) {
     enum class Enum : std::uint8_t { __VA_ARGS__ };                                                \
     ASSAY_NAMES(Enum, #__VA_ARGS__)
 
-// A from_text that is no template, for an enumeration with a rule of its own, goes before this one.
+// A plain function from_text, for an enumeration with a rule of its own, goes before this one.
 #define ASSAY_NAMES(Enum, list)                                                                    \
     constexpr std::string_view names_of(Enum /*any*/) { return list; }                             \
     constexpr std::string_view to_string(Enum value) {                                             \

@@ -34,7 +34,7 @@ constexpr std::array sizes{Unit{"", 1},
                            Unit{"MB", 1e6},
                            Unit{"GB", 1e9},
                            Unit{"TB", 1e12}};
-/// Of whole numbers: "M" alone is never a power of two.
+/// Suffixes of whole numbers: "M" alone is never a power of two.
 constexpr std::array<std::pair<std::string_view, std::int64_t>, 13> multiples{
     {{"", 1},
      {"KiB", std::int64_t{1} << 10U},
@@ -148,8 +148,7 @@ Result<void> add_range(std::string_view range, std::size_t most,
     const auto low = to_number(first);
     const auto high = dash == range.npos ? low : to_number(range.substr(dash + 1));
     if (!low || !high || *low < 0 || *high < *low)
-        return fail(fmt::format("\"{}\": a range should be two rising numbers, as in node[01-40], "
-                                "or a list, as in node[1-3,7]",
+        return fail(fmt::format("invalid range \"{}\" (expected node[01-40] or node[1-3,7])",
                                 plain(range, 60)));
     if (static_cast<std::size_t>(*high - *low) >= most - numbers.size()) return too_many(most);
     for (auto i = *low; i <= *high; ++i) numbers.push_back(fmt::format("{:0{}}", i, first.size()));
@@ -166,7 +165,7 @@ Result<std::vector<std::string>> expand_ranges(std::string_view text, std::size_
         if (begin == text.npos) return made;
         const auto end = text.find_first_of("[]", begin + 1);
         if (text[begin] != '[' || end == text.npos || text[end] != ']')
-            return fail(fmt::format("\"{}\": a bracket is open; it should be as in node[01-40]",
+            return fail(fmt::format("invalid name \"{}\": missing bracket (expected node[01-40])",
                                     plain(text, 60)));
         std::vector<std::string> numbers;
         for (const auto range : split(text.substr(begin + 1, end - begin - 1), ','))

@@ -13,15 +13,15 @@
 
 namespace assay {
 
-/// What may follow a whole number.
+/// Suffixes of a whole number.
 inline constexpr std::string_view multiples_text =
     "Ki, Mi, Gi, Ti, KiB, MiB, GiB, TiB, k, M, G or T";
 
 /// "64MiB" or "64Mi" as 67108864, "2M" or "2e6" as 2000000; nothing if it is not a whole number with one of
 /// `multiples_text`, or does not fit.
 std::optional<std::int64_t> parse_integer(std::string_view text);
-/// 580, 65, 6 of "580.65.06"; what follows the last number of "6.1.0-18-amd64" is left out. Nothing if it does not begin
-/// with a number, or one has more than nine digits.
+/// 580, 65, 6 of "580.65.06"; what follows the last number of "6.1.0-18-amd64" is left out. Nothing if it does not
+/// begin with a number, or one has more than nine digits.
 std::optional<std::vector<std::int64_t>> parse_version(std::string_view text);
 /// "0.5"; nothing if anything follows the number.
 std::optional<double> parse_real(std::string_view text);
@@ -40,7 +40,7 @@ Result<double> parse_rate(std::string_view text);
 /// changing first. Fails where there are more than `most`.
 Result<std::vector<std::string>> expand_ranges(std::string_view text, std::size_t most);
 
-/// The first of `ends` that is not within brackets; npos where there is none.
+/// The first of `ends` that is not within brackets, or npos.
 std::size_t find_outside_brackets(std::string_view text, std::string_view ends);
 
 } // namespace assay

@@ -13,7 +13,7 @@
 
 namespace assay {
 
-/// Whose fault it is; decides the exit code of the program (see ExitCode).
+/// The cause of an error; decides the exit code of the program (see ExitCode).
 enum class Fault : std::uint8_t {
     usage,       // an option, a config file, a result file: the user can correct it
     environment, // no permission, no space, no launcher, no driver
@@ -33,7 +33,7 @@ inline tl::unexpected<Error> fail(std::string message, Fault fault = Fault::usag
     return tl::unexpected<Error>{Error{.message = std::move(message), .fault = fault}};
 }
 
-/// What hands an error on to the caller:
+/// Hands an error on to the caller:
 ///
 ///     ASSAY_TRY(auto text, read_file(path)); // `text` is the value
 ///     ASSAY_TRY(write_file(path, text));     // there is no value, or it does not matter

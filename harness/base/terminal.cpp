@@ -100,7 +100,7 @@ std::size_t width_of(char32_t code) {
     return wide ? 2 : 1;
 }
 
-/// As much of the front as takes at most `columns`, at least one character.
+/// The longest front of at most `columns`, at least one character.
 std::string_view front_of(std::string_view text, std::size_t columns) {
     std::string_view rest = text;
     std::size_t used = 0;

@@ -15,10 +15,10 @@ namespace assay {
 
 struct Terminal {
     std::size_t width =
-        100;             ///< columns; 100 where the stream is no terminal and nobody says otherwise
-    bool colour = false; ///< unless NO_COLOR is set or the terminal is dumb
+        100; ///< columns; 100 if the stream is not a terminal and the user sets no width
+    bool colour = false;  ///< unless NO_COLOR is set or the terminal is dumb
     bool present = false; ///< the stream is a terminal
-    bool asked = false;   ///< it is none, and COLUMNS gives the width
+    bool asked = false;   ///< it is not, and COLUMNS gives the width
     bool is_limited() const { return present || asked; }
 };
 Terminal terminal_of(int descriptor);
@@ -35,7 +35,8 @@ char32_t take_character(std::string_view& text);
 std::size_t display_width(std::string_view text);
 /// Cut to `columns` with an ellipsis.
 std::string cut(std::string_view text, std::size_t columns);
-/// Each cut to `columns`, at another place where different texts would become equal; one is whole if nothing else helps.
+/// Each cut to `columns`, at another place where different texts would
+/// become equal; one is whole if nothing else helps.
 std::vector<std::string> cut_apart(const std::vector<std::string>& texts, std::size_t columns);
 /// `text` cut to `columns`, or filled with blanks up to it.
 std::string fit(std::string_view text, std::size_t columns);

@@ -28,6 +28,12 @@ std::string_view trim(std::string_view text) {
     return text;
 }
 
+std::string_view without_mark(std::string_view text) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    return text;
+}
+
 std::string tidied(std::string_view text) {
     return fmt::format("{}", fmt::join(words(text.substr(0, 200)), " "));
 }

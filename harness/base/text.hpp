@@ -18,6 +18,8 @@ bool is_blank(char c);
 /// An ASCII letter, a digit, or one of `others`.
 bool is_word(char c, std::string_view others = "_");
 std::string_view trim(std::string_view text);
+/// Without the byte order mark with which Windows programs begin a UTF-8 file.
+std::string_view without_mark(std::string_view text);
 /// At most 200 characters of `text`, its words one blank apart: some vendors pad their names.
 std::string tidied(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);

@@ -137,7 +137,7 @@ constexpr std::array all{
     Removed{"doctor", "--noise", "", of_noise},
     Removed{"doctor", "--seconds", "", of_noise},
     Removed{"check", "--self-test", "",
-            "The tests of assay hold the judge against nodes with one fault each. To judge a node: "
+            "The tests of assay check its verdicts on nodes with one fault each. To judge a node: "
             "assay check results."},
     Removed{
         "compare", "--per", "",

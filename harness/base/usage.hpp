@@ -33,7 +33,7 @@ struct Program {
     std::vector<std::string> handed_over; ///< verbs that program NAME-report takes
 };
 
-/// What may be typed for a value.
+/// The kind of text that may be typed for a value.
 enum class Kind : std::uint8_t { other, choice, file, benchmark };
 Kind kind_of(const Option& option);
 /// "en" and "zh" of "en|zh [en]": the parts in lower case.

@@ -12,15 +12,16 @@ namespace assay {
 
 /// Seconds since 1970 of "2026-01-31T12:34:56Z", also with a fraction, or of a date alone.
 std::optional<double> seconds_of(std::string_view utc);
-/// "2026-01-31T12:34:56Z" of seconds since 1970; of a number that is none, or beyond year 9999, the nearest such time.
+/// "2026-01-31T12:34:56Z" of seconds since 1970; for NaN, or beyond year 9999, the nearest such time.
 std::string utc_of(double seconds);
 /// By the clock, seconds since 1970.
 double seconds_now();
-/// By the clock when this process first asked, and since then by one that nobody sets: times of a run are in their order.
+/// By the clock when this process first asked, and since then by one
+/// that nobody sets: times of a run are in their order.
 double steady_seconds_now();
 /// From now on steady_seconds_now() is not below this: a run that is continued goes on after what it has.
 void not_before(double seconds);
-/// Is the day of `utc` over at `now`? Never where it is no date.
+/// Is the day of `utc` over at `now`? Never for an invalid date.
 bool is_over(std::string_view utc, double now);
 
 } // namespace assay

@@ -8,8 +8,8 @@
 
 namespace assay::cli {
 
-/// As read_catalogue(); a module whose table is also made from files is loaded and asked where the variable that names
-/// their folders is set (Manifest::path_variable). What it could not use is among the problems.
+/// Reads all manifests, like read_catalogue(); a module whose table is also made from files is loaded and asked if the
+/// variable that names their folders is set (Manifest::path_variable). What it could not use is among the problems.
 plan::Catalogue full_catalogue();
 
 } // namespace assay::cli

@@ -7,16 +7,19 @@
 #include "plan/filter.hpp"
 #include "plan/manifest.hpp"
 #include "plan/parameter.hpp"
+#include "record/format.hpp"
 #include "record/metrics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace assay::cli {
@@ -41,7 +44,8 @@ std::string paragraph(const Terminal& terminal, std::string_view name, std::stri
 std::string headline_text(const plan::Benchmark& benchmark) {
     const auto* metric = record::find_metric(benchmark.headline);
     if (metric == nullptr) return benchmark.headline;
-    return fmt::format("{} ({}), in {}; {} is better", metric->name, metric->title,
+    const auto title = metric->name == metric->title ? "" : fmt::format(" ({})", metric->title);
+    return fmt::format("{}{} in {}; {} is better", metric->name, title,
                        metric->work == "items" && benchmark.items ? *benchmark.items + "/s"
                                                                   : std::string{metric->unit},
                        metric->higher_is_better ? "higher" : "lower");
@@ -51,17 +55,17 @@ const char* sheet_text(plan::BoundBy bound) {
     using plan::BoundBy;
     switch (bound) {
     case BoundBy::vector_units:
-        return "the device's vector units in this precision, by its data sheet";
+        return "vector units of the device in this precision (data sheet)";
     case BoundBy::matrix_units:
-        return "the device's matrix and vector units in this precision, by its data sheet";
+        return "matrix and vector units of the device in this precision (data sheet)";
     case BoundBy::memory:
-        return "the device's memory, by its data sheet, from four times its cache on";
+        return "memory of the device (data sheet), for footprints of at least four times its cache";
     case BoundBy::host_link:
-        return "the link of the device to its host, by its generation and width";
+        return "link between device and host, by its generation and width";
     case BoundBy::device_links:
-        return "the links that the data took, by their number and data sheet";
+        return "links that the data took, by their number (data sheet)";
     case BoundBy::network:
-        return "between two machines the network devices, by their rate in the kernel";
+        return "between two machines, their network devices at the rate that the kernel states";
     case BoundBy::none:
         break;
     }
@@ -78,9 +82,25 @@ std::string bound_text(const plan::Benchmark& benchmark) {
     return fmt::format("{}", fmt::join(bounds, "; "));
 }
 
-std::string values_text(const std::vector<record::Value>& values) {
+/// Sizes are easier to read as 16 KiB than as 16384.
+std::string value_text(const plan::Parameter& parameter, const record::Value& value) {
+    const auto* number = std::get_if<std::int64_t>(&value);
+    return parameter.unit == "B" && number != nullptr
+               ? record::human_bytes(static_cast<double>(*number))
+               : record::to_string(value);
+}
+
+std::string range_text(const plan::Parameter& parameter) {
+    if (parameter.unit != "B" || parameter.kind != plan::ParameterKind::integer)
+        return plan::range_of(parameter);
+    return fmt::format("{} to {}{}{}", value_text(parameter, parameter.integer_low),
+                       value_text(parameter, parameter.integer_high),
+                       parameter.names.empty() ? "" : ", or ", fmt::join(parameter.names, ", "));
+}
+
+std::string values_text(const plan::Parameter& parameter) {
     std::vector<std::string> texts;
-    for (const auto& value : values) texts.push_back(record::to_string(value));
+    for (const auto& value : parameter.defaults) texts.push_back(value_text(parameter, value));
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -112,13 +132,15 @@ std::string variables_text(const plan::Parameter& parameter) {
 }
 
 std::string parameters_text(const Terminal& terminal, const Entry& entry) {
-    std::string out = heading(terminal, "Parameters") + "by " + entry.module->module + '\n';
+    if (entry.benchmark->parameters.empty()) return {};
+    std::string out = heading(terminal, "Parameters") + "of " + entry.module->module + '\n';
     for (const auto& parameter : entry.benchmark->parameters) {
-        const std::string unit = parameter.unit.empty() ? "" : ", in " + parameter.unit;
+        const std::string unit =
+            parameter.unit.empty() || parameter.unit == "B" ? "" : ", in " + parameter.unit;
         out += std::string(indent, ' ') +
                indented(fmt::format("{}: {}{}. Takes {}. Default: {}{}", parameter.name,
-                                    parameter.help, unit, plan::range_of(parameter),
-                                    values_text(parameter.defaults), variables_text(parameter)),
+                                    parameter.help, unit, range_text(parameter),
+                                    values_text(parameter), variables_text(parameter)),
                         indent + 4, terminal.width) +
                '\n';
     }
@@ -142,8 +164,9 @@ std::string explanation(const Terminal& terminal, const plan::Benchmark& benchma
     out += paragraph(terminal, "Caveats", benchmark.caveats);
     out += paragraph(terminal, "Metric", headline_text(benchmark));
     if (benchmark.packages)
-        out +=
-            paragraph(terminal, "Packages", *benchmark.packages + " (Debian); --install says how");
+        out += paragraph(terminal, "Packages",
+                         fmt::format("{} (Debian); install: assay describe {} --install",
+                                     *benchmark.packages, benchmark.id));
     if (const auto bound = bound_text(benchmark); !bound.empty())
         out += paragraph(terminal, "Bound", bound);
     return out;
@@ -202,7 +225,7 @@ ExitCode install(const std::vector<Entry>& entries, bool consents) {
     for (const auto& entry : entries)
         for (auto& package : plan::words_of(entry.benchmark->packages.value_or("")))
             packages.insert(std::move(package));
-    if (packages.empty()) return report({"these benchmarks start no other programs"});
+    if (packages.empty()) return report({"these benchmarks need no other programs"});
     std::vector<std::string> command{"apt-get", "install", "--no-install-recommends"};
     if (::geteuid() != 0) command.insert(command.begin(), "sudo");
     if (consents) command.emplace_back("--yes");

@@ -21,7 +21,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -175,7 +177,7 @@ struct Diagnosis {
     std::vector<record::Finding> findings;
 };
 
-/// That the module for devices was built with, as it says itself.
+/// The version that the module for devices was built with, as it says itself.
 std::string cuda_runtime(const std::vector<launch::ModuleState>& modules) {
     for (const auto& module : modules)
         if (auto version = record::text(module.facts, "cuda.runtime"); !version.empty())
@@ -204,11 +206,20 @@ Diagnosis diagnose() {
     return found;
 }
 
-std::string facts_text(const record::NamedList& facts) {
+/// Names without the prefix, which heads the line.
+std::string facts_text(const record::NamedList& facts, const std::string& prefix = "") {
     std::string text;
     for (const auto& [name, value] : facts)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, record::to_string(value));
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                            !prefix.empty() && name.starts_with(prefix + '.')
+                                ? name.substr(prefix.size() + 1)
+                                : name,
+                            record::to_string(value));
     return text;
+}
+
+std::string count_of(std::int64_t count, std::string_view thing) {
+    return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
 std::string cache_text(const record::Cache& cache) {
@@ -245,23 +256,25 @@ private:
 
 void show_processor(Page& page, const record::Machine& m) {
     page.line("processor", m.cpu_model);
-    page.line("cores", fmt::format("{} cores, {} threads, {} socket{}, {} NUMA node{}; usable: {} "
-                                   "cores, {} threads",
-                                   m.cores.value_or(0), m.threads.value_or(0),
-                                   m.sockets.value_or(0), m.sockets == 1 ? "" : "s",
-                                   m.numa_nodes.value_or(0), m.numa_nodes == 1 ? "" : "s",
-                                   m.usable_cores.value_or(0), m.usable_threads.value_or(0)));
+    auto cores = fmt::format("{}, {}, {}, {}", count_of(m.cores.value_or(0), "core"),
+                             count_of(m.threads.value_or(0), "thread"),
+                             count_of(m.sockets.value_or(0), "socket"),
+                             count_of(m.numa_nodes.value_or(0), "NUMA node"));
+    if (m.usable_cores != m.cores || m.usable_threads != m.threads)
+        cores += fmt::format("; usable: {}, {}", count_of(m.usable_cores.value_or(0), "core"),
+                             count_of(m.usable_threads.value_or(0), "thread"));
+    page.line("cores", cores);
     if (m.core_clock_hz) page.line("clock", record::human(*m.core_clock_hz, "Hz") + " (measured)");
     std::vector<std::string> caches;
     for (const auto& cache : m.caches) caches.push_back(cache_text(cache));
     page.line("caches", fmt::format("{}", fmt::join(caches, ", ")));
     std::string memory =
-        m.memory_bytes ? record::human_bytes(static_cast<double>(*m.memory_bytes)) : "not known";
+        m.memory_bytes ? record::human_bytes(static_cast<double>(*m.memory_bytes)) : "unknown";
     if (m.memory_limit_bytes)
         memory += fmt::format(", limited to {}",
                               record::human_bytes(static_cast<double>(*m.memory_limit_bytes)));
     page.line("memory", memory + ", transparent huge pages: " +
-                            (m.huge_pages.empty() ? "not known" : m.huge_pages));
+                            (m.huge_pages.empty() ? "unknown" : m.huge_pages));
 }
 
 std::string parts_text(const record::NetworkCard& card) {
@@ -273,7 +286,7 @@ std::string parts_text(const record::NetworkCard& card) {
 }
 
 std::string members_text(const record::Bond& bond) {
-    if (bond.members.empty()) return "no member";
+    if (bond.members.empty()) return "no members";
     return fmt::format("{}; active: {}", fmt::join(bond.members, " "),
                        bond.active.empty() ? "none"
                                            : fmt::format("{}", fmt::join(bond.active, " ")));
@@ -285,10 +298,12 @@ void show_system(Page& page, const record::Machine& m) {
     page.line("virtual", m.container.empty()
                              ? m.virtualization
                              : fmt::format("{}, in {}", m.virtualization, m.container));
-    page.line("provider",
-              m.instance.empty() ? m.provider : fmt::format("{}, {}", m.provider, m.instance));
+    page.line(
+        "provider",
+        fmt::format("{}", fmt::join(known({m.provider, m.instance == m.provider ? "" : m.instance}),
+                                    ", ")));
     page.line("machine id",
-              m.identity.by.empty() ? m.id : fmt::format("{} (by {})", m.id, m.identity.by));
+              m.identity.by.empty() ? m.id : fmt::format("{} (from {})", m.id, m.identity.by));
     const auto& p = m.platform;
     page.line("region", p.zone.empty() ? p.region : p.zone);
     page.line(
@@ -297,7 +312,7 @@ void show_system(Page& page, const record::Machine& m) {
     page.line("microcode", p.microcode);
     page.line("governor",
               fmt::format("{}", fmt::join(known({p.governor, p.frequency_driver}), ", ")));
-    page.line("options", fmt::format("{}", fmt::join(p.kernel_options, " ")));
+    page.line("boot options", fmt::format("{}", fmt::join(p.kernel_options, " ")));
     for (const auto& card : p.network)
         page.line("network",
                   fmt::format("{}", fmt::join(known({card.name, card.address, card.driver,
@@ -328,14 +343,21 @@ std::string diagnosis_as_text(const Diagnosis& found) {
     if (!devices.empty()) page.heading("Devices");
     for (const auto& [name, text] : devices) page.line(name, text);
     page.heading("Backends");
-    for (const auto& module : found.modules)
-        page.line(module.module,
-                  module.problem.empty()
-                      ? paint(page.terminal(), Paint::green, "ready") + " " +
-                            facts_text(module.facts)
-                      : paint(page.terminal(), Paint::red, "unavailable") + ": " + module.problem);
+    std::map<std::string, std::vector<std::string>> unavailable; // modules with the same problem
+    for (const auto& module : found.modules) {
+        if (!module.problem.empty()) {
+            unavailable[module.problem].push_back(module.module);
+            continue;
+        }
+        const auto facts = facts_text(module.facts, module.module);
+        page.line(module.module, paint(page.terminal(), Paint::green, "ready") +
+                                     (facts.empty() ? "" : ": " + facts));
+    }
+    for (const auto& [problem, modules] : unavailable)
+        page.line("unavailable", fmt::format("{}: {}", fmt::join(modules, ", "),
+                                             paint(page.terminal(), Paint::red, problem)));
     if (found.modules.empty())
-        page.line("none", "no module found; ASSAY_MODULE_PATH lists folders to search");
+        page.line("none", "no modules found; ASSAY_MODULE_PATH lists the folders to search");
     for (const auto& problem : found.problems) page.line("problem", problem.message);
     page.heading("Advice");
     for (const auto& finding : found.findings)

@@ -16,6 +16,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace assay::cli {
 namespace {
@@ -62,7 +63,7 @@ void list_as_json(const plan::Catalogue& catalogue) {
 void list_as_table(const plan::Catalogue& catalogue) {
     Availability here;
     const auto terminal = terminal_of(STDOUT_FILENO);
-    TextTable table{{"BENCHMARK", "LIBRARY", "RUNS ON", "HERE", "QUESTION"}};
+    TextTable table{{"BENCHMARK", "LIBRARY", "RUNS ON", "READY", "QUESTION"}};
     std::map<std::string, std::set<std::string>> reasons; // the modules of each
     for (const auto& module : catalogue.modules)
         for (const auto& benchmark : module.benchmarks) {
@@ -71,12 +72,14 @@ void list_as_table(const plan::Catalogue& catalogue) {
             table.add({benchmark.id, module.module, benchmark.place, why.empty() ? "yes" : "no",
                        benchmark.question});
         }
-    print(table.text(terminal));
-    if (!reasons.empty()) print("\n");
+    const auto text = table.text(terminal);
+    print(text + '\n' + cut_note(text, "Whole questions: assay list --json"));
     for (const auto& [why, modules] : reasons)
-        print(indented(fmt::format("Not here, {}: {}", why, fmt::join(modules, ", ")), 2,
-                       terminal.width) +
-              '\n');
+        print(
+            indented(fmt::format("Not ready: {} (benchmarks of {})", why, fmt::join(modules, ", ")),
+                     2, terminal.width) +
+            '\n');
+    print("Method, caveats and parameters of a benchmark: assay describe memory.stream\n");
 }
 
 ExitCode list_metrics(bool as_json) {
@@ -91,12 +94,19 @@ ExitCode list_metrics(bool as_json) {
         print_json(json::to_text(document));
         return ExitCode::done;
     }
-    TextTable table{{"METRIC", "UNIT", "BETTER", "OF", "TITLE"}};
-    for (const auto& metric : record::metric_table)
+    TextTable table{{"METRIC", "UNIT", "BETTER", "WORK"}};
+    std::vector<std::string> titles;
+    for (const auto& metric : record::metric_table) {
         table.add({std::string{metric.name}, std::string{metric.unit},
-                   metric.higher_is_better ? "higher" : "lower", std::string{metric.work},
-                   std::string{metric.title}});
-    print(table.text(terminal_of(STDOUT_FILENO)));
+                   metric.higher_is_better ? "higher" : "lower", std::string{metric.work}});
+        titles.emplace_back(metric.title);
+    }
+    const auto terminal = terminal_of(STDOUT_FILENO);
+    print(table_with_texts(table, "MEANING", titles, terminal) + '\n' +
+          indented("WORK is the amount that is divided by the time, or for a latency the number of "
+                   "steps that share it.",
+                   0, terminal.width) +
+          '\n');
     return ExitCode::done;
 }
 
@@ -114,8 +124,8 @@ ExitCode list(const Options& options) {
     }
     if (!catalogue.modules.empty()) return ExitCode::done;
     if (!options.json)
-        return report(
-            {"no module found; ASSAY_MODULE_PATH lists folders to search", Fault::environment});
+        return report({"no modules found; ASSAY_MODULE_PATH lists the folders to search",
+                       Fault::environment});
     return ExitCode::environment;
 }
 

@@ -26,7 +26,7 @@ int run(const std::vector<std::string>& arguments) {
     print(parsed.output);
     print_error(parsed.error);
     const auto code = parsed.options ? cli::perform(*parsed.options) : parsed.code;
-    // What was printed must have arrived: a full disk is no success.
+    // All output must have arrived: a full disk is an error.
     const auto arrived = printed();
     return static_cast<int>(arrived ? code : cli::report(arrived.error()));
 }

@@ -28,8 +28,7 @@ namespace assay::cli {
 template <class App>
 void add_preemption(App& verb, std::string& watch) {
     add_value(verb, "--watch-preemption", watch, "ec2|gce|azure|URL",
-              "Ask the cloud every 5 s whether it takes this machine back, and then end in order, "
-              "with exit code 5; URL: http:// of such a service: ec2");
+              "Stop in order (exit code 5) when the cloud announces preemption; URL: http://...");
 }
 
 // --- programs that benchmarks start
@@ -37,15 +36,14 @@ void add_preemption(App& verb, std::string& watch) {
 template <class App>
 void add_install(App& verb, bool& install, bool& yes) {
     auto* option = verb.add_flag("--install", install,
-                                 "Print the command that installs the programs it starts instead");
-    verb.add_flag("--yes", yes, "Of --install: execute the command")->needs(option);
+                                 "Print the command that installs the programs it needs");
+    verb.add_flag("--yes", yes, "With --install: execute the command")->needs(option);
 }
 
 template <class App>
 void add_allowed_devices(App& verb, std::vector<std::string>& devices) {
     add_many(verb, "--allow-device", devices, "PATH",
-             "Let benchmarks overwrite this block device, all of whose data may be lost; any "
-             "number of times: /dev/nvme1n1");
+             "Allow benchmarks to overwrite this block device; its data is lost: /dev/nvme1n1");
 }
 
 // --- hosts that share a switch, a rail, a rack
@@ -63,12 +61,12 @@ void add_groups(App& verb, std::vector<plan::HostGroups>& groups, Refuse refuse)
                          "--groups",
                          [take, refuse](const std::string& path) {
                              constexpr std::size_t most = std::size_t{16} << 20U;
-                             const auto text = read_whole(path, most);
+                             const auto text = read_text(path, most);
                              if (!text) refuse("--groups", text.error().message);
                              take("--groups", *text, path);
                          },
-                         "Which hosts share what, for reports to say what is slow: lines of "
-                         "HOST,... and KIND=NAME, as in node1,node2 switch=leaf1 rail=0")
+                         "Hosts that share a switch, rail or rack: lines such as "
+                         "node1,node2 switch=leaf1 rail=0")
                      ->type_name("FILE");
     verb.template add_option_function<std::vector<std::string>>(
             "--group",
@@ -81,7 +79,7 @@ void add_groups(App& verb, std::vector<plan::HostGroups>& groups, Refuse refuse)
                 }
                 take("--group", lines, "--group");
             },
-            "One of these groups; any number of times: switch:leaf1=node1,node2")
+            "One such group: switch:leaf1=node1,node2")
         ->type_name("KIND:NAME=HOST,...")
         ->allow_extra_args(false)
         ->excludes(file);
@@ -93,9 +91,9 @@ template <class App, class Check>
 void add_sweep(App& verb, std::optional<int>& nodes, std::optional<double>& price,
                const Check& is_count, const Check& is_price) {
     add_value(verb, "--nodes", nodes, "N",
-              "Also show what this plan costs on so many nodes, each measured by itself")
+              "Show the cost of this plan on N nodes, each measured by itself")
         ->check(is_count);
-    add_value(verb, "--price", price, "PRICE", "Price of a node and hour, in any currency")
+    add_value(verb, "--price", price, "PRICE", "Price per node and hour, in any currency")
         ->check(is_price);
 }
 
@@ -110,8 +108,7 @@ void add_soak(App& verb, std::optional<double>& seconds) {
             if (!given) throw Problem("--for", given.error().message);
             seconds = *given;
         },
-        "Soak: measure the cases over and over for this time, compare every result, and watch "
-        "speed and temperature: 20m, 24h");
+        "Soak: repeat the cases for this time and compare every result: 20m, 24h");
     option->type_name("TIME");
     for (const char* other : {"--budget", "--replicas", "--interleave", "--while"})
         option->excludes(verb.get_option(other));
@@ -119,7 +116,7 @@ void add_soak(App& verb, std::optional<double>& seconds) {
 
 // --- the occasion of a run
 
-// Of --tag and --note: what a heading or a file name can hold, and a run's record shows in one place.
+// Limits of --tag and --note: what a heading or a file name can hold, and a run's record shows in one place.
 inline constexpr std::size_t longest_tag_key = 40;
 inline constexpr std::size_t longest_tag_value = 200;
 inline constexpr std::size_t most_tags = 32;
@@ -135,7 +132,7 @@ inline bool is_printable(std::string_view text) {
            std::ranges::adjacent_find(text, is_late) == text.end();
 }
 
-/// Of names that a record keeps; what CLI11 shows where it is not empty.
+/// The problem of a name that a record keeps, for CLI11; empty if the name is valid.
 inline std::string why_no_name(const std::string& text) {
     return !text.empty() && text.size() <= longest_tag_value && is_printable(text)
                ? ""
@@ -165,7 +162,7 @@ void add_tag(record::Values& tags, const std::string& text) {
     tags.push_back({key, value});
 }
 
-/// What a run knows of its occasion.
+/// Options for the occasion of a run.
 template <class App, class Problem>
 void add_occasion(App& verb, std::string& campaign, std::string& note, record::Values& tags) {
     add_default(verb, "--campaign", campaign, "NAME", "Name of the campaign this run belongs to")
@@ -179,14 +176,14 @@ void add_occasion(App& verb, std::string& campaign, std::string& note, record::V
                                               longest_note));
                 note = text;
             },
-            "A sentence about this run, kept in its record")
+            "A note about this run, kept in its record")
         ->type_name("TEXT");
     verb.template add_option_function<std::vector<std::string>>(
             "--tag",
             [&tags](const std::vector<std::string>& texts) {
                 for (const auto& text : texts) add_tag<Problem>(tags, text);
             },
-            "What reports group and filter runs by (--column tag.KEY); any number of times")
+            "Tag to group and filter runs by in reports (--column tag.KEY)")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
 }

@@ -29,20 +29,19 @@ namespace assay::cli {
 namespace {
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 done, 1 a case incorrect, failed or crashed (or as --fail-on says), 2 usage or\n"
-    "  config error, 4 the machine does not allow it, 5 interrupted (--resume continues); of "
-    "--check as\n  of `assay check`: 0 PASS or WARN, 1 FAIL, 3 INCONCLUSIVE, 4 ERROR; 3 and "
-    "more\n"
-    "  of report verbs: README, \"Exit codes\".";
+    "Exit codes: 0 done (--check: PASS or WARN), 1 a case failed (--check: FAIL) or --fail-on,\n"
+    "  2 usage error or unreadable input, 3 nothing measured (--check: INCONCLUSIVE),\n"
+    "  4 the machine does not allow it, 5 interrupted (continue with --resume);\n"
+    "  details: docs/exit-codes.md.";
 
 constexpr const char* examples =
     "Examples:\n"
-    "  assay doctor                      what is this machine, and what can run here?\n"
+    "  assay doctor                      what is this machine, and what can it run?\n"
     "  assay run quick --out results     a first measurement in a minute, with a report\n"
     "  assay run quick --check           is this node good? PASS, FAIL or what is missing\n"
     "  assay describe gemm.square        what a number means\n"
-    "Reports: assay report, check, limits, offers, cost, capacity, catalog, compare, history, "
-    "predict, import, export and verify start assay-report.\n";
+    "Reports: assay report, check, limits, offers, cost, capacity, catalog, compare, history,\n"
+    "  predict, import, export and verify start assay-report.\n";
 
 /// The hosts of teams.
 void add_hosts(CLI::App& verb, Options& o) {
@@ -54,24 +53,22 @@ void add_hosts(CLI::App& verb, Options& o) {
         verb.add_option_function<std::string>(
                 "--hosts",
                 [take](const std::string& text) { take("--hosts", plan::parse_hosts(text)); },
-                "Hosts for benchmarks of several processes (collective.*, network.*), with the "
-                "number of ranks on each: node[1-3,7]:2; assay must be at the same path on all")
+                "Hosts for collective.* and network.*, with ranks per host: node[1-3,7]:2")
             ->type_name("HOST:N,...");
     verb.add_option_function<std::string>(
             "--hostfile",
             [take](const std::string& path) {
                 constexpr std::size_t most = std::size_t{16} << 20U;
-                const auto text = read_whole(path, most);
+                const auto text = read_text(path, most);
                 take("--hostfile",
                      text ? plan::parse_hostfile(*text, path)
                           : Result<std::vector<plan::Host>>{tl::unexpected{text.error()}});
             },
-            "The same from an Open MPI hostfile: `HOST slots=N` in each line")
+            "Read the hosts from an Open MPI hostfile: one `HOST slots=N` a line")
         ->type_name("FILE")
         ->excludes(hosts);
     verb.add_option("--launcher", o.job.launcher,
-                    "Starts the ranks on these hosts; srun inside a Slurm allocation, on its hosts "
-                    "unless others are named")
+                    "Launcher of the ranks; srun uses the hosts of the Slurm allocation by default")
         ->check(CLI::IsMember({"mpirun", "srun"}))
         ->option_text("mpirun|srun [mpirun]");
     add_groups(verb, o.groups, [](const char* option, const std::string& why) {
@@ -82,21 +79,18 @@ void add_hosts(CLI::App& verb, Options& o) {
 void add_request(CLI::App& verb, Options& o) {
     add_value(
         verb, "what", o.what, "SUITE|ID",
-        "A suite (its name or a file), or benchmarks: gemm.square, 'gemm.*', gemm.square[openblas]")
-        ->required();
-    add_many(verb, "--set", o.set, "ID.PARAM=VALUE",
-             "Values of a parameter: id.param=value[,value...] or a range low..high; the id may be "
-             "a pattern");
+        "A suite (name or file), or benchmarks: gemm.square, 'gemm.*', gemm.square[openblas]");
+    add_many(
+        verb, "--set", o.set, "ID.PARAM=VALUE",
+        "Set a parameter: gemm.square.size=2048,4096, or a range low..high; ID may be a pattern");
     add_list(verb, "--only", o.only, "NAME",
-             "Only these benchmarks, families or libraries; conditions on parameters may follow: "
-             "'gemm.square size=512.. precision=fp64|fp32'");
-    add_list(verb, "--exclude", o.exclude, "NAME", "Not these, by the same patterns");
+             "Only these benchmarks, families or libraries: gemm, 'gemm.square size=512..'");
+    add_list(verb, "--exclude", o.exclude, "NAME", "Leave these out, named as in --only");
     add_list(verb, "--device", o.devices, "DEVICE",
-             "Devices to measure, one after the other or, in acceptance, at the same time: all, or "
-             "an index, UUID or PCI address as shown by doctor [the first; acceptance: all]");
+             "Devices: all, or an index, UUID or PCI address [the first; acceptance: all]");
     auto* together = add_value(verb, "--together", o.together, "PLACES",
-                               "Measure each case in all these places at the same time: devices, "
-                               "sockets, numa (nodes), or cpus:N (N parts of the CPUs)");
+                               "Measure each case in several places at the same time: devices, "
+                               "sockets, numa, or cpus:N (N parts of the CPUs)");
     verb.add_option_function<std::string>(
             "--budget",
             [&o](const std::string& text) {
@@ -108,26 +102,23 @@ void add_request(CLI::App& verb, Options& o) {
         ->type_name("TIME");
     auto* replicas = verb.add_option_function<int>(
                              "--replicas", [&o](const int& count) { o.replicas = count; },
-                             "Processes that measure each case, one after the other, exactly as "
-                             "many; by default a suite's number is the most, and three that agree "
-                             "are enough")
+                             "Measure each case in exactly N processes, one after the other "
+                             "(default: stop after three that agree)")
                          ->type_name("N")
                          ->check(CLI::Range(1, 100));
     add_hosts(verb, o);
     auto* interleave =
         add_many(verb, "--interleave", o.interleave, "LABEL:[KEY=VALUE,...]",
-                 "A variant to compare; give at least two. Each case alternates between variants "
-                 "in the order A B B A, and results are compared pair by pair. KEY is an "
-                 "environment variable in capitals, library or via (a command that starts the "
-                 "worker); put a value with a comma in double quotes");
+                 "Compare variants in the order A B B A; give at least two. KEY is an environment "
+                 "variable, library, or via (a command that starts the worker)");
     verb.add_option_function<int>(
             "--pairs", [&o](const int& count) { o.pairs = count; },
-            fmt::format("Number of pairs of --interleave or --while [{}]", plan::usual_pairs))
+            fmt::format("Number of pairs for --interleave or --while [{}]", plan::usual_pairs))
         ->type_name("N")
         ->check(CLI::Range(1, 100));
     add_value(verb, "--while", o.load, "LOAD",
-              "Measure each case alone and beside this load, in the order A B B A, and compare: "
-              "'memory.stream kernel=triad on other cores', '... on other devices'")
+              "Compare each case with and without this load: 'memory.stream kernel=triad on other "
+              "cores', or '... on other devices'")
         ->excludes(interleave)
         ->excludes(replicas)
         ->excludes(together);
@@ -135,7 +126,7 @@ void add_request(CLI::App& verb, Options& o) {
     add_soak<CLI::App, CLI::ValidationError>(verb, o.soak_seconds);
 }
 
-/// "0" is none, in addition to what durations may be.
+/// "0" means none, in addition to the usual durations.
 double duration_of(const char* option, const std::string& text) {
     if (text == "0") return 0;
     const auto seconds = parse_duration(text);
@@ -148,20 +139,19 @@ constexpr double shortest_limit = 5;
 constexpr double least_for_ending = 4; // workers, result, report, verdict
 constexpr double share_for_ending = 0.1;
 
-/// What a run does about other load on the machine, and the order of its cases.
+/// How a run handles other load on the machine, and the order of its cases.
 void add_schedule(CLI::App& verb, Options& o) {
     verb.add_option_function<std::string>(
             "--patience",
             [&o](const std::string& text) { o.patience_seconds = duration_of("--patience", text); },
-            "Time for measuring replicas again that other load disturbed; 0 for none [as long as "
-            "the plan takes; quick: 30s of its minute]")
+            "Time to repeat disturbed replicas; 0: none [as long as the plan; quick: 30s]")
         ->type_name("TIME");
     verb.add_option_function<std::string>(
             "--wait-for-quiet",
             [&o](const std::string& text) {
                 o.quiet_seconds = duration_of("--wait-for-quiet", text);
             },
-            "Start when other programs leave the machine alone, at the latest after this time")
+            "Wait at most this long for other programs to leave the machine idle")
         ->type_name("TIME");
     verb.add_option_function<std::string>(
             "--time-limit",
@@ -177,11 +167,11 @@ void add_schedule(CLI::App& verb, Options& o) {
                 o.limit_seconds =
                     *seconds - std::max(least_for_ending, *seconds * share_for_ending);
             },
-            "End after this time, whatever is left; the plan is made to fit, as with --budget: 55s")
+            "Stop after this time, report included; the plan is cut to fit: 55s")
         ->type_name("TIME");
     add_preemption(verb, o.watch_preemption);
     verb.add_flag("--keep-going", o.keep_going,
-                  "Measure all stages of a suite, and all of --for, though the node has failed");
+                  "Measure everything, even after the node has failed");
     verb.add_option_function<std::string>(
             "--order",
             [&o](const std::string& text) {
@@ -198,7 +188,7 @@ void add_schedule(CLI::App& verb, Options& o) {
                                                text));
                 o.seed = seed;
             },
-            "Order of the cases in each replica; peaks stay beside what they bound")
+            "Order of the cases in each replica")
         ->option_text("plan|shuffled|SEED [shuffled]");
 }
 
@@ -209,36 +199,36 @@ std::string why_no_limits(const std::string& text) {
     return (!path.has_parent_path() && !path.has_extension()) ||
                    std::filesystem::is_regular_file(path, ignored)
                ? ""
-               : fmt::format("there is no file of limits \"{}\"", text);
+               : fmt::format("no such limits file: {}", text);
 }
 
 void add_run(CLI::App& verb, Options& o) {
     add_request(verb, o);
-    verb.add_option("--out", o.out, "Folder for results")->type_name("DIR")->capture_default_str();
+    verb.add_option("--out", o.out, "Folder for results")
+        ->type_name("DIR")
+        ->capture_default_str()
+        ->check([](const std::string& text) { return text.empty() ? "expected a folder" : ""; },
+                "");
     auto* resume =
-        verb.add_flag("--resume", o.resume,
-                      "Continue the newest unfinished run of the same plan; measure nothing if the "
-                      "newest is complete, start one if there is none");
-    verb.add_flag("--retry", o.retry, "With --resume: measure unstable cases anew")->needs(resume);
+        verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of this plan");
+    verb.add_flag("--retry", o.retry, "With --resume: repeat unstable cases")->needs(resume);
     add_schedule(verb, o);
     add_allowed_devices(verb, o.allowed_devices);
-    verb.add_option("--fail-on", o.fail_on,
-                    "End with exit code 1 also where a case is unstable, or disturbed")
+    verb.add_option("--fail-on", o.fail_on, "Exit with 1 if a case is unstable or disturbed")
         ->check(CLI::IsMember({"unstable", "disturbed"}))
         ->option_text("unstable|disturbed")
         ->delimiter(',')
         ->allow_extra_args(false);
     add_occasion<CLI::App, CLI::ValidationError>(verb, o.campaign, o.note, o.tags);
     for (const auto& [name, to, help] :
-         {std::tuple{"--provider", &o.provider, "Cloud provider or owner, if not detected"},
-          std::tuple{"--instance", &o.instance, "Instance type, if not detected"},
-          std::tuple{"--region", &o.region, "Region of the cloud, if not detected"},
-          std::tuple{"--zone", &o.zone, "Zone of the region, if not detected"}})
+         {std::tuple{"--provider", &o.provider, "Cloud provider or owner [detected]"},
+          std::tuple{"--instance", &o.instance, "Instance type [detected]"},
+          std::tuple{"--region", &o.region, "Cloud region [detected]"},
+          std::tuple{"--zone", &o.zone, "Cloud zone [detected]"}})
         verb.add_option(name, *to, help)->type_name("NAME")->check(why_no_name, "");
     add_value(verb, "--node", o.node, "NAME",
-              "Name of this node: shown in reports, and tells it from others where hardware says "
-              "too little (containers, clones of an image); with --hostname the default is the "
-              "name that Slurm or Kubernetes gives")
+              "Name of this node in reports; needed where containers or clones look alike "
+              "[with --hostname: as in Slurm or Kubernetes]")
         ->check(
             [](const std::string& text) -> std::string {
                 if (machine::is_node_name(text)) return {};
@@ -256,23 +246,20 @@ void add_run(CLI::App& verb, Options& o) {
                     std::ranges::move(*read, std::back_inserter(o.expected));
                 }
             },
-            "Refuse to run unless the machine has this: cores=2, gpu=8, nic=8, memory=1TiB, "
-            "channels>=12, mtu=9000, driver>=580, kernel>=6.1, ecc=on, iommu=off, ..., or what a "
-            "file says, one in a line; in a suite with stages: FAIL")
+            "Required hardware: gpu=8, memory=1TiB, driver>=580, ecc=on, ..., or a file, one a "
+            "line; if missing, nothing is measured (acceptance: FAIL)")
         ->type_name("KEY=VALUE|FILE")
         ->delimiter(',')
         ->allow_extra_args(false);
     add_many(verb, "--keep-environment", o.keep_environment, "NAME",
-             "Measure with this variable as it is set here, though it may change kernels or "
-             "arithmetic (OPENBLAS_*, ONEDNN_*, MALLOC_*, ...), and record its value though it may "
-             "name hosts, users or paths");
+             "Keep and record this variable, which may change kernels or name hosts, users or "
+             "paths: OPENBLAS_*, ONEDNN_*, MALLOC_*");
     verb.add_flag("--raw", o.keep_samples,
-                  "Keep the time of every batch in a file beside the result");
-    verb.add_flag("--hostname", o.record_hostname,
-                  "Record names of hosts and users; otherwise tokens stand for them");
+                  "Write the time of every batch to a file beside the result");
+    verb.add_flag("--hostname", o.record_hostname, "Record host and user names (default: tokens)");
     auto* serials = verb.add_flag("--serials", o.serials.in_clear,
-                                  "Record serial numbers of the machine, its board, devices and "
-                                  "disks, and addresses of its network devices");
+                                  "Record serial numbers of machine, board, devices and disks, and "
+                                  "network addresses");
     verb.add_option_function<std::string>(
             "--id-key",
             [&o](const std::string& file) {
@@ -280,25 +267,24 @@ void add_run(CLI::App& verb, Options& o) {
                 if (!key) throw CLI::ValidationError("--id-key", key.error().message);
                 o.serials.key = std::move(*key);
             },
-            "Record these as hashes with the key in this file: a part can be followed through all "
-            "runs with this key, and its number stays secret")
+            "Record serial numbers as hashes with the key in this file")
         ->type_name("FILE")
         ->excludes(serials);
-    auto* check = verb.add_flag("--check", o.check,
-                                "End with a verdict, as `assay check` does: is this node good? A "
-                                "case ends where its checks are decided")
-                      ->excludes(verb.get_option("--interleave"));
+    auto* check =
+        verb.add_flag("--check", o.check,
+                      "End with a verdict: is this node good? A case ends when its checks "
+                      "are decided")
+            ->excludes(verb.get_option("--interleave"));
     add_many(verb, "--limits", o.limits, "FILE|NAME",
-             "Of --check: what a good node must reach, a file or the name of an installed one; any "
-             "number of times [spec]")
+             "Limits for --check: a file, or the name of an installed one [spec]")
         ->check(why_no_limits, "")
         ->needs(check);
-    verb.add_flag("--dry-run", o.dry_run, "Show the plan and stop");
+    verb.add_flag("--dry-run", o.dry_run, "Show the plan, measure nothing");
     verb.add_option("--lang", o.language, "Language of the report")
         ->check(CLI::IsMember({"en", "zh"})) // those of assay-report
         ->option_text("en|zh [en]");
-    verb.add_flag("--open", o.open, "Open the report in a browser, if there is a display");
-    verb.add_flag("--quiet", o.quiet, "No progress and no summary");
+    verb.add_flag("--open", o.open, "Open the report in a browser");
+    verb.add_flag("--quiet", o.quiet, "Show no progress and no summary");
 }
 
 struct VerbDefinition {
@@ -312,14 +298,12 @@ struct VerbDefinition {
 
 void add_list(CLI::App& verb, Options& o) {
     auto* suites = verb.add_flag("--suites", o.suites,
-                                 "List the suites instead, with what of them can run here");
-    verb.add_flag("--metrics", o.metrics, "List the metrics instead, with their units")
-        ->excludes(suites);
+                                 "List the suites, with the cases that this machine can run");
+    verb.add_flag("--metrics", o.metrics, "List the metrics, with their units")->excludes(suites);
 }
 void add_plan(CLI::App& verb, Options& o) {
     add_request(verb, o);
-    verb.add_flag("--all", o.all,
-                  "List every case, and those that cannot run here with the reason");
+    verb.add_flag("--all", o.all, "List every case, and why others cannot run on this machine");
     add_sweep(verb, o.nodes, o.node_price, CLI::Range(1, 1'000'000), CLI::Range(0.0, 1e9));
 }
 void add_describe(CLI::App& verb, Options& o) {
@@ -330,6 +314,39 @@ void add_describe(CLI::App& verb, Options& o) {
 void add_manifest(CLI::App& verb, Options& o) {
     add_value(verb, "module", o.what, "MODULE.so", "The module")->required()->expected(1);
     verb.add_option("--out", o.out, "The manifest to write")->type_name("FILE.json")->required();
+}
+
+/// The options that most people need, and the groups of --help.
+const std::vector<std::string> first{"help",   "help-all", "set",        "only",    "device",
+                                     "hosts",  "budget",   "time-limit", "expect",  "check",
+                                     "limits", "out",      "resume",     "dry-run", "json"};
+const std::vector<std::pair<const char*, std::vector<const char*>>> groups{
+    {"What to measure",
+     {"--set", "--only", "--exclude", "--interleave", "--pairs", "--while", "--order", "--all",
+      "--keep-environment"}},
+    {"How long",
+     {"--budget", "--time-limit", "--replicas", "--for", "--patience", "--wait-for-quiet",
+      "--keep-going", "--watch-preemption", "--nodes", "--price"}},
+    {"Where",
+     {"--device", "--together", "--hosts", "--hostfile", "--launcher", "--groups", "--group",
+      "--expect", "--allow-device", "--provider", "--instance", "--region", "--zone", "--node"}},
+    {"Verdict", {"--check", "--limits", "--fail-on"}},
+    {"Output",
+     {"--out", "--resume", "--retry", "--campaign", "--note", "--tag", "--raw", "--hostname",
+      "--serials", "--id-key", "--dry-run", "--lang", "--open", "--quiet", "--json"}}};
+
+std::vector<std::string> group_names() {
+    std::vector<std::string> names;
+    for (const auto& [group, options] : groups) names.emplace_back(group);
+    return names;
+}
+
+void put_in_groups(CLI::App& verb) {
+    verb.set_help_all_flag("--help-all", "Show all options and exit");
+    for (const auto& [group, names] : groups)
+        for (const char* name : names)
+            if (auto* option = verb.get_option_no_throw(name); option != nullptr)
+                option->group(group);
 }
 
 constexpr std::array<VerbDefinition, 6> verbs{{
@@ -345,7 +362,7 @@ constexpr std::array<VerbDefinition, 6> verbs{{
      "size=1Ki..,memory'\n  assay plan gemm.square --interleave 'a:' --interleave 'b: "
      "OMP_WAIT_POLICY=active'",
      &add_plan},
-    {"run", Verb::run, "Measure, and write a result file and a report",
+    {"run", Verb::run, "Measure, and write results and a report",
      "assay run quick --out results\n  assay run 'gemm.*' --set gemm.square.size=2048,4096 "
      "--budget 5m\n  assay run gemm.square --interleave 'old:' "
      "--interleave 'new: OPENBLAS_CORETYPE=Haswell'",
@@ -366,8 +383,9 @@ class CommandLine {
 public:
     CommandLine() {
         app_.set_version_flag("--version", fmt::format("assay {}", version()));
-        app_.set_help_flag("--help,-h", "Show this help and stop");
+        app_.set_help_flag("--help,-h", "Show this help and exit");
         app_.footer(std::string{examples} + exit_codes);
+        app_.formatter(std::make_shared<GroupedHelp>(first, group_names()));
         for (const auto& definition : verbs) {
             auto* verb = app_.add_subcommand(definition.name, definition.help);
             if (definition.hidden) verb->group("");
@@ -375,12 +393,19 @@ public:
             verb->allow_extras(); // so that the message is ours
             definition.add(*verb, options_);
             verb->add_flag("--json", options_.json, "Print one JSON document on stdout");
+            if (definition.verb == Verb::run || definition.verb == Verb::plan) put_in_groups(*verb);
             verb->callback([this, &definition] { options_.verb = definition.verb; });
         }
     }
 
     Parsed parse(const std::vector<std::string>& arguments) {
         auto line = parse_line(app_, arguments, verb_names());
+        if (line.verb != nullptr && line.verb->get_help_all_ptr() != nullptr &&
+            options_.what.empty())
+            line = usage_error(app_,
+                               fmt::format("name a suite or a benchmark, e.g. assay {} quick",
+                                           line.verb->get_name()),
+                               line.verb->get_name());
         if (line.verb != nullptr) {
             if (options_.out.native().starts_with('-')) options_.out = "." / options_.out;
             return {.options = options_};

@@ -67,16 +67,16 @@ std::vector<Family> families_of(const plan::Plan& plan) {
 std::string families_as_table(const plan::Plan& plan, const Terminal& terminal) {
     const auto families = families_of(plan);
     if (families.size() < 2) return {};
-    TextTable table{{"FAMILY", "CASES", "MIN:S"}};
+    TextTable table{{"FAMILY", "CASES", "TIME"}};
     for (const std::size_t column : {1U, 2U}) table.align_right(column);
     for (const auto& family : families)
-        table.add({family.name, std::to_string(family.cases), clock_text(family.seconds)});
+        table.add({family.name, std::to_string(family.cases), duration_text(family.seconds)});
     return table.text(terminal);
 }
 
 std::string not_here_as_table(const plan::Plan& plan, const Terminal& terminal) {
     if (plan.not_here.empty()) return {};
-    TextTable table{{"CANNOT RUN HERE", "LIBRARY", "NEEDS", "PARAMETERS"}};
+    TextTable table{{"CANNOT RUN", "LIBRARY", "NEEDS", "PARAMETERS"}};
     for (const auto& planned : plan.not_here)
         table.add({planned.benchmark->id, planned.module->module, planned.missing,
                    words_of(plan::parameters_of(planned))});
@@ -88,11 +88,13 @@ std::string unavailable_text(const plan::Plan& plan, const Terminal& terminal) {
     std::map<std::string, std::size_t> counts;
     for (const auto& planned : plan.cases)
         if (const auto why = launch::why_unavailable(*planned.module); !why.empty())
-            ++counts[fmt::format("module {}: {}", planned.module->module, why)];
+            ++counts[fmt::format("{}: {}", planned.module->module, why)];
     std::string out;
     for (const auto& [why, count] : counts)
         out += "Note: " +
-               indented(fmt::format("{} of them cannot run, {}", count, why), 6, terminal.width) +
+               indented(fmt::format("{} case{} cannot run, module {}", count, count == 1 ? "" : "s",
+                                    why),
+                        6, terminal.width) +
                '\n';
     return out;
 }
@@ -105,7 +107,8 @@ json::Value protocol_as_json(const record::Protocol& p) {
             {"warmup_seconds", p.warmup_seconds}};
 }
 
-std::string plan_as_table(const plan::Plan& plan, bool all) {
+std::string plan_as_table(const plan::Interleaving& turns, bool all) {
+    const auto& plan = turns.runs.front().plan;
     const auto terminal = terminal_of(STDOUT_FILENO);
     std::string out;
     const auto add = [&out](const std::string& table) {
@@ -114,13 +117,14 @@ std::string plan_as_table(const plan::Plan& plan, bool all) {
     const bool is_long = plan.cases.size() > most_listed;
     if (all || !is_long) add(cases_as_table(plan));
     if (all) add(not_here_as_table(plan, terminal));
+    const auto cut = cut_note(out, "All parameters: add --json");
     add(families_as_table(plan, terminal));
     if (plan.soak_seconds)
-        out += fmt::format("{}: {} cases over and over for {} (h:min:s), every result compared\n",
-                           plan.suite, plan.cases.size(), clock_text(*plan.soak_seconds));
+        out += fmt::format("{}: {} case{}, repeated for {}; every result is compared\n", plan.suite,
+                           plan.cases.size(), plan.cases.size() == 1 ? "" : "s",
+                           duration_text(*plan.soak_seconds));
     else
-        out += fmt::format("{}: {} cases x {}, about {} (min:s)\n", plan.suite, plan.cases.size(),
-                           replicas_in_words(plan), clock_text(plan.expected_seconds));
+        out += fmt::format("{}: {}\n", plan.suite, size_in_words(turns));
     const auto& p = plan.protocol;
     out += fmt::format(
         "Each is measured for {:g} to {:g} s, until its 95% interval is within ±{:g}%.\n",
@@ -129,15 +133,16 @@ std::string plan_as_table(const plan::Plan& plan, bool all) {
         return planned.protocol.budget_seconds < p.budget_seconds;
     });
     if (shorter > 0)
-        out += fmt::format("{} of them, points of curves, get less time; see --json.\n", shorter);
+        out += fmt::format("{} case{} of curves get{} less time (--json shows it).\n", shorter,
+                           shorter == 1 ? "" : "s", shorter == 1 ? "s" : "");
     out += unavailable_text(plan, terminal);
     for (const auto& note : plan.notes) out += "Note: " + indented(note, 6, terminal.width) + '\n';
     if (!all && (is_long || !plan.not_here.empty()))
-        out += "`assay plan` with --all lists every case, and what cannot run here.\n";
-    return out;
+        out += "Add --all to list every case, and those that cannot run on this machine.\n";
+    return out + cut;
 }
 
-/// What a plan costs on many nodes, each measured by itself: from undisturbed to all patience spent.
+/// Cost of a plan on many nodes, each measured by itself: from undisturbed to all patience spent.
 struct SweepCost {
     int nodes = 1;
     double least_seconds = 0; ///< of a node
@@ -149,17 +154,11 @@ struct SweepCost {
 };
 std::optional<SweepCost> sweep_cost(const plan::Interleaving& turns, const Options& options) {
     if (!options.nodes && !options.node_price) return std::nullopt;
-    SweepCost cost{.nodes = options.nodes.value_or(1),
-                   .least_seconds = turns.expected_seconds,
-                   .most_seconds = turns.expected_seconds,
-                   .price = options.node_price};
-    for (const auto& run : turns.runs)
-        cost.most_seconds += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
-    const auto& plan = turns.runs.front().plan;
-    if (plan.most_seconds) // patience is within it
-        cost.most_seconds =
-            std::max(cost.least_seconds, std::min(cost.most_seconds, *plan.most_seconds));
-    return cost;
+    const auto time = time_of(turns);
+    return SweepCost{.nodes = options.nodes.value_or(1),
+                     .least_seconds = time.least,
+                     .most_seconds = time.most,
+                     .price = options.node_price};
 }
 
 std::string sweep_text(const SweepCost& cost) {
@@ -172,12 +171,13 @@ std::string sweep_text(const SweepCost& cost) {
     const auto least = cost.node_hours(cost.least_seconds);
     const auto most = cost.node_hours(cost.most_seconds);
     auto text = fmt::format(
-        "On {} node{} at the same time: {} (min:s), the longer time where other "
-        "programs disturb it; {} node-hours",
+        "On {} node{} at the same time: {} (longer if other programs disturb the "
+        "measurement), {} node-hours",
         cost.nodes, cost.nodes == 1 ? "" : "s",
-        range(cost.least_seconds, cost.most_seconds, clock_text), range(least, most, number));
+        duration_range(cost.least_seconds, cost.most_seconds), range(least, most, number));
     if (cost.price)
-        text += fmt::format("; {} at {:g} per node and hour, without start-up and billing steps",
+        text += fmt::format(", cost {} at {:g} per node-hour, without start-up time and billing "
+                            "steps",
                             range(least * *cost.price, most * *cost.price, number), *cost.price);
     return text + ".\n";
 }
@@ -288,7 +288,7 @@ void show_plan(const plan::Interleaving& turns, const Options& options) {
         print_json(json::to_text(document));
         return;
     }
-    print(plan_as_table(plan, options.all));
+    print(plan_as_table(turns, options.all));
     if (sweep) print(indented(sweep_text(*sweep), 0, terminal_of(STDOUT_FILENO).width));
 }
 

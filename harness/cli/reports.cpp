@@ -33,8 +33,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
     return pointers;
 }
 
-/// Starts a program and waits for it; its stdout goes to `output`, its stderr to ours or nowhere. Its exit code, or nothing
-/// if it did not end by itself.
+/// Starts a program and waits for it; its stdout goes to `output`, its stderr to ours or nowhere. Its exit code, or
+/// nothing if it did not end by itself.
 std::optional<int> code_of_program(std::vector<std::string> arguments, int output,
                                    bool silent = false) {
     const auto pointers = pointers_to(arguments);
@@ -124,7 +124,7 @@ ExitCode check_run(const std::filesystem::path& file, const std::filesystem::pat
 
 namespace {
 
-/// As record::identity.
+/// The same as record::identity.
 std::string identity_of(const json::Object& of) {
     std::string benchmark;
     std::string place;

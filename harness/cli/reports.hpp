@@ -35,13 +35,13 @@ struct Reports {
 std::optional<Reports> write_reports(const std::filesystem::path& file,
                                      const std::string& language);
 
-/// The verdict on its machine by all runs of its campaign below `folder` and by these limits, on `output`, a descriptor;
-/// and the exit code that goes with it.
+/// The verdict on its machine by all runs of its campaign below `folder` and by these limits, on `output`, a
+/// descriptor; and the exit code that goes with it.
 ExitCode check_run(const std::filesystem::path& file, const std::filesystem::path& folder,
                    const std::vector<std::string>& limits, const std::string& language, int output);
 
-/// What the same judge says of the cases of a run that goes on, by this file with what was measured so far and by earlier
-/// runs of its machine; nothing where it says nothing.
+/// The same judge's answers on the cases of a run that goes on, by this file with what was measured so far and by
+/// earlier runs of its machine; nothing where it says nothing.
 std::optional<run::Judgement> judge_so_far(const std::filesystem::path& so_far,
                                            const std::vector<std::string>& limits);
 

@@ -18,9 +18,24 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace assay::cli {
 namespace {
+
+/// The first cases that the time limit left out, and the number of the others.
+std::string without_time(const record::Run& run, std::size_t missing, const Terminal& terminal) {
+    constexpr std::size_t most = 5;
+    std::vector<std::string> names;
+    for (const auto& c : run.cases)
+        if (c.replicas.empty() && c.status == record::Status::interrupted && names.size() < most)
+            names.push_back(record::identity(c));
+    if (missing > names.size()) names.push_back(fmt::format("{} more", missing - names.size()));
+    return indented(fmt::format("no time for {} case{}: {}", missing, missing == 1 ? "" : "s",
+                                fmt::join(names, ", ")),
+                    2, terminal.width) +
+           '\n';
+}
 
 void show_outcome(const run::Outcome& outcome, const std::optional<Reports>& reports,
                   const Options& options) {
@@ -31,36 +46,39 @@ void show_outcome(const run::Outcome& outcome, const std::optional<Reports>& rep
         return;
     }
     if (outcome.was_complete) {
-        print(fmt::format("nothing is left to measure: {} is complete\n", outcome.file.string()));
+        print(fmt::format("nothing left to measure: {} is complete\n", outcome.file.string()));
         return;
     }
     const auto terminal = terminal_of(STDOUT_FILENO);
-    if (!options.quiet && !lacks_part(outcome.run))
-        print(fmt::format("\n{}\n", summary_text(outcome.run, terminal)));
+    if (!options.quiet && !lacks_part(outcome.run)) {
+        auto shown = outcome.run;
+        run::reveal(shown, outcome.hidden);
+        print(fmt::format("\n{}\n", summary_text(shown, terminal)));
+    }
     if (!options.quiet && outcome.ended_early > 0)
-        print(fmt::format("{} of {} cases needed fewer replicas than planned: {}\n",
+        print(fmt::format("{} of {} case{} needed fewer replicas than planned: {}\n",
                           outcome.ended_early, outcome.run.cases.size(),
-                          options.check ? "their checks are decided" : "the first ones agree"));
+                          outcome.run.cases.size() == 1 ? "" : "s",
+                          options.check ? "checks decided" : "the first replicas agree"));
     print(fmt::format("result: {}\n", outcome.file.string()));
     if (reports) print(fmt::format("report: {}\n", reports->html.string()));
     const auto missing = not_measured(outcome.run);
-    if (outcome.out_of_time)
-        for (const auto& c : outcome.run.cases)
-            if (c.replicas.empty() && c.status == record::Status::interrupted)
-                print(fmt::format("no time for: {}\n", record::identity(c)));
+    if (outcome.out_of_time && missing > 0) print(without_time(outcome.run, missing, terminal));
     if (lacks_part(outcome.run))
-        print("Nothing was measured: the machine is not as --expect says.\n");
+        print("Nothing was measured: the machine lacks hardware that --expect requires.\n");
     else if (outcome.signal != 0 || outcome.out_of_time)
-        print(fmt::format("{}: {}the same command with --resume continues this run.\n",
-                          outcome.run.ended_by == record::RunEnd::preempted
-                              ? "The provider takes this machine back"
-                          : outcome.out_of_time ? "The time limit is over"
-                                                : "Interrupted",
-                          missing == 0 ? ""
-                                       : fmt::format("{} case{} not measured; ", missing,
-                                                     missing == 1 ? " was" : "s were")));
+        print(indented(fmt::format("{}: {}the same command with --resume continues this run.",
+                                   outcome.run.ended_by == record::RunEnd::preempted
+                                       ? "The provider reclaims this machine"
+                                   : outcome.out_of_time ? "The time limit is over"
+                                                         : "Interrupted",
+                                   missing == 0 ? ""
+                                                : fmt::format("{} case{} not measured; ", missing,
+                                                              missing == 1 ? " was" : "s were")),
+                       0, terminal.width) +
+              '\n');
     else if (exit_code(outcome, options.fail_on) == ExitCode::environment)
-        print("Workers could not be started: the same command with --resume tries them again.\n");
+        print("Workers could not be started: the same command with --resume tries again.\n");
 }
 
 /// Before anything is measured; a suite with stages keeps it in its record, for the verdict.

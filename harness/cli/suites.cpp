@@ -10,6 +10,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace assay::cli {
 namespace {
@@ -46,21 +47,25 @@ json::Value as_json(const Row& row) {
 ExitCode list_suites(const plan::Catalogue& catalogue, const Options& options) {
     const auto machine = machine::inspect({.core_clock = false});
     json::Value document{{"schema", "assay.suites/1"}, {"suites", json::Value::array()}};
-    TextTable table{{"SUITE", "CASES", "NOT HERE", "MIN:S", "FROZEN", "PURPOSE"}};
+    TextTable table{{"SUITE", "CASES", "CANNOT RUN", "TIME", "FROZEN"}};
     for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
+    std::vector<std::string> purposes;
     for (const auto& name : plan::suite_names()) {
         const auto row = row_of(catalogue, machine, name);
         if (!row) return report(row.error());
         document["suites"].push_back(as_json(*row));
         table.add({row->suite.name, std::to_string(row->plan.cases.size()),
                    std::to_string(row->plan.not_here.size()),
-                   clock_text(row->plan.expected_seconds), row->suite.is_frozen ? "yes" : "no",
-                   row->suite.description});
+                   row->plan.cases.empty() ? "-" : duration_text(row->plan.expected_seconds),
+                   row->suite.is_frozen ? "yes" : "no"});
+        purposes.push_back(row->suite.description);
     }
     if (options.json)
         print_json(json::to_text(document));
     else
-        print(table.text(terminal_of(STDOUT_FILENO)));
+        print(table_with_texts(table, "PURPOSE", purposes, terminal_of(STDOUT_FILENO)) +
+              "\nCASES and TIME are those on this machine; a frozen suite never changes.\n"
+              "Cases that cannot run, and why: assay plan SUITE --all\n");
     return ExitCode::done;
 }
 

@@ -15,6 +15,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
+#include <tuple>
 #include <utility>
 
 namespace assay::cli {
@@ -70,10 +72,10 @@ private:
     std::set<Key> varying_;
 };
 
-/// "2 of 5 replicas"; empty where none is missing.
+/// "2 of 5" replicas; empty where none is missing.
 std::string part_in_words(const record::Case& c) {
     const auto part = record::part_of(c);
-    return part ? fmt::format("{} of {} replicas", part->measured, part->planned) : "";
+    return part ? fmt::format("{} of {}", part->measured, part->planned) : "";
 }
 
 bool is_shown(const record::Case& c) { return c.status != Status::interrupted; }
@@ -100,9 +102,65 @@ std::string kind_in_words(const record::Case& c) {
     return is_upper ? "at most" : "at least";
 }
 
-/// Why cases are not known: of those with a value once for each cause. And warnings.
+/// Cases with the same kind and cause: "known", "rough (too noisy)", "crashed".
+std::string group_of(const record::Case& c) {
+    const auto kind = kind_in_words(c);
+    return c.status != Status::ok && record::is_measured(c.status)
+               ? fmt::format("{} ({})", kind, cause_in_words(c))
+               : kind;
+}
+
+/// Known cases first, those without a value last; in a group as they were planned.
+std::vector<const record::Case*> by_group(const record::Run& run) {
+    std::vector<const record::Case*> cases;
+    for (const auto& c : run.cases)
+        if (is_shown(c)) cases.push_back(&c);
+    std::ranges::stable_sort(cases, {}, [](const record::Case* c) {
+        const auto kind = record::knowledge_of(*c);
+        return std::tuple{kind == record::Knowledge::none, kind, group_of(*c)};
+    });
+    return cases;
+}
+
+/// A line for each case, without columns that would be empty. Names that are cut to fit still differ.
+std::string case_table(const std::vector<const record::Case*>& cases, const Names& names,
+                       const Terminal& terminal) {
+    std::vector<std::string> head{"CASE", "VALUE", "95%", "OF BOUND", "REPLICAS"};
+    std::vector<std::vector<std::string>> columns(head.size());
+    for (const auto* c : cases) {
+        const auto row = summary_row(*c);
+        std::size_t i = 0;
+        for (const auto& cell :
+             {"  " + names.of(*c), row.value, row.interval, row.ceiling, part_in_words(*c)})
+            columns[i++].push_back(cell);
+    }
+    for (std::size_t i = head.size(); i-- > 1;)
+        if (std::ranges::all_of(columns[i], &std::string::empty)) {
+            head.erase(head.begin() + static_cast<std::ptrdiff_t>(i));
+            columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    std::size_t others = 0;
+    for (std::size_t i = 1; i < head.size(); ++i) {
+        std::size_t widest = display_width(head[i]);
+        for (const auto& cell : columns[i]) widest = std::max(widest, display_width(cell));
+        others += widest + 2;
+    }
+    constexpr std::size_t least = 20; // columns
+    if (terminal.is_limited())
+        columns[0] = cut_apart(columns[0],
+                               std::max(least, terminal.width - std::min(terminal.width, others)));
+    TextTable table{head};
+    for (std::size_t i = 1; i < head.size(); ++i) table.align_right(i);
+    for (std::size_t row = 0; row < cases.size(); ++row) {
+        std::vector<std::string> cells;
+        for (const auto& column : columns) cells.push_back(column[row]);
+        table.add(std::move(cells));
+    }
+    return table.text(terminal);
+}
+
+/// Reasons of cases without a value, and warnings.
 std::string remarks(const record::Run& run, const Names& names, const Terminal& terminal) {
-    std::map<std::string, std::vector<std::string>> groups;
     std::string out;
     const auto add = [&](const std::string& text) {
         out += indented(text, 2, terminal.width) + '\n';
@@ -110,27 +168,25 @@ std::string remarks(const record::Run& run, const Names& names, const Terminal& 
     for (const auto& c : run.cases) {
         if (!is_shown(c)) continue;
         const auto name = names.of(c);
-        if (c.status != Status::ok && record::is_measured(c.status))
-            groups[fmt::format("{} ({})", kind_in_words(c), cause_in_words(c))].push_back(name);
-        else if (c.status != Status::ok)
+        if (!record::is_measured(c.status))
             add(fmt::format("{} {}: {}", name,
                             paint(terminal, paint_of(c.status), to_string(c.status)), c.reason));
         for (const auto& warning : c.warnings) add(fmt::format("{}: {}", name, warning));
     }
-    for (const auto& [kind, members] : groups)
-        add(fmt::format("{}: {}", paint(terminal, Paint::yellow, kind), fmt::join(members, ", ")));
     return out.empty() ? out : '\n' + out;
 }
 
 std::string who_was_it(const record::Busy& busy) {
+    constexpr double least = 0.005; // rounds to no percent
     switch (*busy.cause) {
     case record::DisturbanceCode::foreign_cpu:
     case record::DisturbanceCode::waiting:
-        return fmt::format("{} used up to {} of the CPU",
-                           busy.programs.empty()
-                               ? "other programs"
-                               : fmt::format("{}", fmt::join(busy.programs, ", ")),
-                           record::human_percent(busy.share));
+        return fmt::format(
+            "{} used {}the CPU",
+            busy.programs.empty() ? "other programs"
+                                  : fmt::format("{}", fmt::join(busy.programs, ", ")),
+            busy.share < least ? ""
+                               : fmt::format("up to {} of ", record::human_percent(busy.share)));
     case record::DisturbanceCode::steal:
         return "the hypervisor gave CPU time to other machines";
     case record::DisturbanceCode::neighbours:
@@ -138,7 +194,7 @@ std::string who_was_it(const record::Busy& busy) {
     case record::DisturbanceCode::cpus_moved:
         return "the hypervisor moved the CPUs";
     default:
-        return "the processor or device slowed down, or others used it";
+        return "the processor or device slowed down, or other programs used it";
     }
 }
 
@@ -154,18 +210,17 @@ std::string took_in_words(const record::Run& run) {
 
 /// "25 cases verified in 58 s: 9 known, 13 at least, 3 rough. Busy: cc1plus used up to 40% of the CPU."
 std::string first_line(const record::Run& run, const Terminal& terminal) {
-    std::map<record::Knowledge, int> kinds;
+    std::map<std::pair<record::Knowledge, std::string>, int> kinds;
     int measured = 0;
     for (const auto& c : run.cases) {
         if (!record::is_measured(c.status)) continue;
-        ++kinds[record::knowledge_of(c)];
+        ++kinds[{record::knowledge_of(c), kind_in_words(c)}];
         ++measured;
     }
     if (measured == 0) return {};
     std::string list;
     for (const auto& [kind, count] : kinds)
-        list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count,
-                            kind == record::Knowledge::at_least ? "at least" : to_string(kind));
+        list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, kind.second);
     auto line = fmt::format("{} case{} verified{}: {}.", measured, measured == 1 ? "" : "s",
                             took_in_words(run), list);
     if (const auto busy = record::busy_of(run); busy.cause)
@@ -189,24 +244,42 @@ SummaryRow summary_row(const record::Case& c) {
 
 std::string summary_text(const record::Run& run, const Terminal& terminal) {
     const Names names{run};
-    TextTable table{{"CASE", "VALUE", "95%", "OF BOUND", "STATUS"}};
-    for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
-    for (const auto& c : run.cases) {
-        if (!is_shown(c)) continue;
-        auto row = summary_row(c);
-        if (auto part = part_in_words(c); !part.empty())
-            row.status = c.status == Status::ok ? std::move(part) : row.status + ", " + part;
-        table.add({names.of(c), std::move(row.value), std::move(row.interval),
-                   std::move(row.ceiling), paint(terminal, paint_of(c.status), row.status)});
+    const auto cases = by_group(run);
+    std::istringstream lines{case_table(cases, names, terminal)};
+    std::string line;
+    std::getline(lines, line);
+    auto out = first_line(run, terminal) + line + '\n';
+    std::string group;
+    for (const auto* c : cases) {
+        if (const auto next = group_of(*c); next != group)
+            out += paint(terminal, paint_of(c->status), group = next) + '\n';
+        std::getline(lines, line);
+        out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
     }
-    return first_line(run, terminal) + table.text(terminal) + remarks(run, names, terminal);
+    return out + remarks(run, names, terminal);
 }
 
-std::string replicas_in_words(const plan::Plan& plan) {
+TimeRange time_of(const plan::Interleaving& turns) {
+    TimeRange time{.least = turns.expected_seconds, .most = turns.expected_seconds};
+    for (const auto& run : turns.runs)
+        time.most += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
+    if (const auto limit = turns.runs.front().plan.most_seconds) // patience is within it
+        time.most = std::max(time.least, std::min(time.most, *limit));
+    return time;
+}
+
+std::string size_in_words(const plan::Interleaving& turns) {
+    const auto& plan = turns.runs.front().plan;
     const int fewest = plan.fewest_replicas.value_or(plan.replicas);
-    return fmt::format("{}{} replica{}",
-                       fewest < plan.replicas ? fmt::format("{} to ", fewest) : "", plan.replicas,
-                       plan.replicas == 1 ? "" : "s");
+    const auto each = turns.runs.size() > 1
+                          ? fmt::format("{} variants, {} pair{}", turns.runs.size(), plan.replicas,
+                                        plan.replicas == 1 ? "" : "s")
+                          : fmt::format("{}{} replica{} each",
+                                        fewest < plan.replicas ? fmt::format("{} to ", fewest) : "",
+                                        plan.replicas, plan.replicas == 1 ? "" : "s");
+    const auto time = time_of(turns);
+    return fmt::format("{} case{}, {}, {}", plan.cases.size(), plan.cases.size() == 1 ? "" : "s",
+                       each, duration_range(time.least, time.most));
 }
 
 std::size_t not_measured(const record::Run& run) {
@@ -290,14 +363,13 @@ void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
     if (quiet_) return;
     const auto& plan = turns_.runs.front().plan;
     if (++started_ == 1)
-        print_error(fmt::format("{}: {} cases x {}, about {} (min:s)\n", plan.suite,
-                                plan.cases.size(),
-                                variant.empty() ? replicas_in_words(plan)
-                                                : fmt::format("{} variants x {} pairs",
-                                                              turns_.runs.size(), plan.replicas),
-                                clock_text(turns_.expected_seconds)));
+        print_error(plan.soak_seconds
+                        ? fmt::format("{}: {} case{}, repeated for {}\n", plan.suite,
+                                      plan.cases.size(), plan.cases.size() == 1 ? "" : "s",
+                                      duration_text(*plan.soak_seconds))
+                        : fmt::format("{}: {}\n", plan.suite, size_in_words(turns_)));
     print_error(fmt::format("{}{}{} {}\n", variant, variant.empty() ? "" : " ",
-                            resumed ? "continuing" : "writing", folder.string()));
+                            resumed ? "continuing" : "writing to", folder.string()));
 }
 
 void ProgressLine::note(const std::string& text) {
@@ -328,7 +400,7 @@ void ProgressLine::progress(const run::Progress& progress) {
                     progress.variant.empty() ? "" : " " + progress.variant);
     const auto line =
         fmt::format("{}/{}  {} left  {}  {}  {}", estimate.steps_done, estimate.steps_total,
-                    clock_text(estimate.remaining_seconds), turn, progress.phase, name);
+                    duration_text(estimate.remaining_seconds), turn, progress.phase, name);
     if (!terminal_.present) return print_error(line + '\n');
     overwrite_line(cut(line, terminal_.width - 1)); // a full line would wrap
     shown_ = true;

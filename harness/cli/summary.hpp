@@ -20,7 +20,7 @@ namespace assay::cli {
 
 struct SummaryRow {
     std::string name;
-    std::string value;    ///< of the primary metric, with prefix and unit; "" if there is none
+    std::string value;    ///< of the primary metric, with prefix and unit; "" if it has no value
     std::string interval; ///< "±0.8%", the wider side
     std::string ceiling;  ///< "97%"
     std::string status;
@@ -28,8 +28,14 @@ struct SummaryRow {
 SummaryRow summary_row(const record::Case& c);
 
 std::string summary_text(const record::Run& run, const Terminal& terminal);
-/// "3 to 5 replicas".
-std::string replicas_in_words(const plan::Plan& plan);
+/// Expected time of a run, and with all its patience spent on other programs.
+struct TimeRange {
+    double least = 0; ///< seconds
+    double most = 0;
+};
+TimeRange time_of(const plan::Interleaving& turns);
+/// "25 cases, 3 to 5 replicas each, about 55 s".
+std::string size_in_words(const plan::Interleaving& turns);
 /// Cases of a run that was stopped, without any replica; the text leaves them out.
 std::size_t not_measured(const record::Run& run);
 

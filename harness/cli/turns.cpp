@@ -88,7 +88,7 @@ ExitCode show_outcomes(const plan::Interleaving& turns, const std::vector<run::O
             print(fmt::format("result of {}: {}\n", label, file.string()));
         if (page) print(fmt::format("comparison: {}\n", page->string()));
         if (outcomes.front().was_complete)
-            print("nothing is left to measure: these runs are complete\n");
+            print("nothing left to measure: these runs are complete\n");
         if (outcomes.front().signal != 0)
             print("Interrupted: the same command with --resume continues these runs.\n");
     }
@@ -120,10 +120,7 @@ void show_turns(const plan::Interleaving& turns, const Options& options) {
     }
     for (const auto& run : turns.runs) out += words_of(run);
     out += fmt::format("Order for each case:{}\n", order_of(turns));
-    out += fmt::format("{}: {} cases x {} variants x {} pairs, about {} (min:s)\n",
-                       turns.runs.front().plan.suite, turns.runs.front().plan.cases.size(),
-                       turns.runs.size(), turns.runs.front().plan.replicas,
-                       clock_text(turns.expected_seconds));
+    out += fmt::format("{}: {}\n", turns.runs.front().plan.suite, size_in_words(turns));
     for (const auto& note : turns.notes) out += "Note: " + indented(note, 6, terminal.width) + '\n';
     print(out);
 }

@@ -48,8 +48,7 @@ ExitCode perform_verb(const Options& options) {
 ExitCode perform(const Options& options) {
     if (options.job.hosts.empty() && options.job.launcher.empty()) {
         if (options.groups.empty()) return perform_verb(options);
-        return report({.message = "--groups and --group are of the hosts of --hosts or --hostfile: "
-                                  "give these"});
+        return report({.message = "--groups and --group need --hosts or --hostfile"});
     }
     // Problems with hosts are reported before anything is measured.
     auto job = launch::settle(options.job);

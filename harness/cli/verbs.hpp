@@ -27,7 +27,7 @@ ExitCode plan(const Options& options);
 ExitCode run(const Options& options);
 ExitCode write_manifest(const Options& options);
 
-// What several of them need.
+// Helpers of several verbs.
 
 void warn_of_problems(const plan::Catalogue& catalogue);
 /// The same; an error if the machine did not let a manifest be read: its benchmarks would be absent unnoticed.
@@ -39,7 +39,7 @@ std::string cases_as_table(const plan::Plan& plan);
 /// One run, or those of --interleave.
 Result<plan::Interleaving> runs_of(const plan::Catalogue& catalogue, const Options& options);
 void show_plan(const plan::Interleaving& turns, const Options& options);
-// Of several runs, in turns.cpp.
+// Output for several runs, in turns.cpp.
 void show_turns(const plan::Interleaving& turns, const Options& options);
 ExitCode show_outcomes(const plan::Interleaving& turns, const std::vector<run::Outcome>& outcomes,
                        const Options& options);

@@ -13,7 +13,7 @@
 namespace assay::decide {
 namespace {
 
-/// The probability of a statistic this low or lower; 1 where there is none.
+/// The probability of a statistic this low or lower; 1 for NaN.
 double tail(double t, double degrees) {
     if (std::isnan(t)) return 1;
     if (std::isinf(t)) return t < 0 ? 0 : 1;
@@ -27,8 +27,8 @@ struct Mean {
     double degrees;
 };
 
-/// Where runs differ by themselves, replicas are held against the mean of their run, and the runs' share of the error
-/// does not shrink with their replicas. Degrees of freedom of the sum: Satterthwaite 1946.
+/// Where runs differ by themselves, replicas are compared with the mean of their run, and the runs' share of the
+/// error does not shrink with their replicas. Degrees of freedom of the sum: Satterthwaite 1946.
 Mean mean_of(std::span<const Margin> margins, const AcceptanceNoise& noise) {
     struct Group {
         double sum = 0;
@@ -69,7 +69,7 @@ Mean mean_of(std::span<const Margin> margins, const AcceptanceNoise& noise) {
             .degrees = degrees};
 }
 
-/// Of no noise at all (values that agree to the last digit) infinite: certain; at the limit itself NaN.
+/// Without any noise (values that agree to the last digit) infinite: certain; at the limit itself NaN.
 double statistic(const Mean& mean) { return mean.value / mean.standard_error; }
 
 } // namespace
@@ -113,7 +113,7 @@ bool clears(std::span<const Margin> margins, const AcceptanceNoise& noise) {
     for (const auto& margin : margins) logs.push_back(margin.log_ratio);
     std::ranges::sort(logs, std::greater{});
     // Something outside spreads the slower half. Of a normal distribution the better one has this share of the variance
-    // (of 2, 3, 4 and more values; order statistics). Moderated, for of few replicas the scatter says little.
+    // (of 2, 3, 4 and more values; order statistics). Moderated, for the scatter of few replicas says little.
     constexpr std::array of_half{1.0, 0.59, 0.45, 0.363};
     const auto better = stats::Values{logs}.first(std::max<std::size_t>(2, (logs.size() + 1) / 2));
     const auto seen =
@@ -171,13 +171,13 @@ PassTest pass_test(std::span<const Margin> margins, const AcceptanceNoise& noise
         return !margin.disturbed && margin.log_ratio < 0;
     };
     result.below = std::ranges::any_of(newest, is_below);
-    // Of any run: otherwise a node at its limit has a new chance with each.
+    // Any run counts: otherwise a node at its limit has a new chance with each.
     result.clears = std::ranges::none_of(margins, is_below) && clears(newest, noise);
     auto wary = noise;
     if (wary.run.variance > 0)
         wary.run.degrees =
             wary.run.degrees > 0 ? std::min(wary.run.degrees, degrees_of_runs) : degrees_of_runs;
-    // Of all replicas that there are: the first two must not pass a device that is slow in the others.
+    // All replicas count: the first two must not pass a device that is slow in the others.
     const auto test_of = [&](std::span<const Margin> own) {
         const std::array look{std::clamp(own.size(), pass_looks.front(), pass_looks.back())};
         auto test = acceptance(own, wary, look);

@@ -3,10 +3,10 @@
 // Does a machine reach a limit? PASS and FAIL ask different evidence, because what comes from outside only slows: a
 // value above the limit shows what the machine can do, whatever disturbed it, and one below shows it only undisturbed.
 //
-// PASS, of the newest run alone: two replicas clear the limit by far, or a sequential test says so. It must hold for every
-// check, so each has the full level (intersection-union test: Berger 1982, Technometrics 24).
-// FAIL, of undisturbed replicas: of all runs together, or of any run alone, so that good runs do not outvote a bad one. It
-// needs one check, so its level is shared by all of them (Holm 1979).
+// PASS, of the newest run alone: two replicas clear the limit by far, or a sequential test says so. It must hold for
+// every check, so each has the full level (intersection-union test: Berger 1982, Technometrics 24).
+// FAIL, of undisturbed replicas: of all runs together, or of any run alone, so that good runs do not outvote a bad one.
+// It needs one check, so its level is shared by all of them (Holm 1979).
 // The looks at the data share each level, so that repeating does not help. Simulated by `bench-stats --limits`;
 // figures in decisions/acceptance.md 0314.
 
@@ -37,7 +37,7 @@ struct Margin {
     bool disturbed = false; ///< from outside the node
 };
 
-/// What is known of the noise beforehand; standard deviations of logarithms.
+/// Prior knowledge of the noise; standard deviations of logarithms.
 struct AcceptanceNoise {
     stats::VarianceEstimate replica{.variance = 0,
                                     .degrees = 0}; ///< between replicas; no degrees: unknown
@@ -57,8 +57,8 @@ struct Acceptance {
     double fixed_variance =
         0; ///< of the standard error: what more replicas of these runs do not reduce
     double degrees = 0;
-    /// The smallest over the looks, times their planned number: of a machine at its limit or below (small: it is above),
-    /// and of one at its limit or above (small: it is below). 1 where no look was possible.
+    /// The smallest over the looks, times their planned number: of a machine at its limit or below (small: it is
+    /// above), and of one at its limit or above (small: it is below). 1 where no look was possible.
     double p_pass = 1;
     double p_fail = 1;
 };
@@ -78,27 +78,28 @@ struct PassTest {
     Acceptance sequential; ///< of the newest run
     double p_pass = 1;     ///< of the sequential test, in ten runs together
 };
-/// `margins` of all runs, also disturbed ones. Where neighbours of a shared host may speed up a run as a whole by being
-/// idle (`started` has the seconds at which each run began), the sequential test needs the last three runs an hour apart.
+/// `margins` of all runs, also disturbed ones. Where neighbours of a shared host may speed
+/// up a run as a whole by being idle (`started` has the seconds at which each run began),
+/// the sequential test needs the last three runs an hour apart.
 PassTest pass_test(std::span<const Margin> margins, const AcceptanceNoise& noise,
                    std::span<const double> started = {});
 
-/// `margins` of all runs, undisturbed ones alone. The values are those of all together; p_fail is the least of all together
-/// and of each run alone, times their number.
+/// `margins` of all runs, undisturbed ones alone. The values are those of all together; p_fail is the least of all
+/// together and of each run alone, times their number.
 Acceptance fail_test(std::span<const Margin> margins, const AcceptanceNoise& noise);
-/// The same where neighbours of a shared host may slow a run as a whole: FAIL needs three or more runs in a row
-/// that began at least `apart` seconds after the one before. `started`: seconds, by Margin::run. p_fail is 1 with fewer.
+/// The same where neighbours of a shared host may slow a run as a whole: FAIL needs three or more runs in a row that
+/// began at least `apart` seconds after the one before. `started`: seconds, by Margin::run. p_fail is 1 with fewer.
 Acceptance fail_test_on_shared_host(std::span<const Margin> margins,
                                     std::span<const double> started, const AcceptanceNoise& noise,
                                     double apart = 3600);
 
-/// Replicas that would decide with a probability of 90% if the true margin is as estimated, at this level; nothing where
-/// that is more than the last look has.
+/// Replicas that would decide with a probability of 90% if the true margin is as estimated, at this level; nothing
+/// where that is more than the last look has.
 std::optional<std::size_t> replicas_to_decide(const Acceptance& found, double level,
                                               std::span<const std::size_t> looks = fail_looks);
 
-/// How far a machine must be from its limit, relative (0.03 is 3%), to be decided on with a probability of `power` after
-/// so many replicas of one run, at this level: below it to FAIL, above it to PASS.
+/// How far a machine must be from its limit, relative (0.03 is 3%), to be decided on with a probability of `power`
+/// after so many replicas of one run, at this level: below it to FAIL, above it to PASS.
 double decided_distance(const AcceptanceNoise& noise, std::size_t replicas, double level,
                         double power = 0.99);
 } // namespace assay::decide

@@ -278,7 +278,7 @@ private:
                                  whole ? "" : "at least ", counted));
     }
 
-    /// Of thousands of visits the file has the first, and those that went wrong.
+    /// The file has the first of thousands of visits, and those that went wrong.
     void soak(const record::Soak& soak, const std::vector<record::Case>& cases) {
         std::uint64_t wrong = 0;
         for (std::size_t i = 0; i < soak.phases.size(); ++i) {

@@ -25,10 +25,10 @@ namespace {
 struct Fact {
     std::string name;
     std::int64_t found = 0;
-    /// What is sold as a size: firmware and kernel keep some of it.
+    /// Sold as a size: firmware and kernel keep some of it.
     bool is_nominal = false;
     bool is_setup = false;
-    const char* unit = ""; ///< of what is no count
+    const char* unit = ""; ///< unless it is a count
 };
 
 /// The devices that the driver reports, so that one that fell off the bus is missed; without a driver,
@@ -94,7 +94,7 @@ std::vector<Fact> facts_of(const record::Machine& machine) {
             {"memory", std::min(bytes, machine.memory_limit_bytes.value_or(bytes)), true}};
 }
 
-/// What is a word, or a version: empty where it is not known.
+/// A fact in words, or a version; empty if not known.
 struct NamedText {
     std::string name;
     std::string found;
@@ -160,8 +160,8 @@ Result<std::optional<std::string>> unmet(const record::Machine& machine, const s
         std::vector<std::string> known;
         for (const auto& f : facts) known.push_back(f.name);
         for (const auto& t : texts) known.push_back(t.name);
-        return fail(fmt::format("--expect {}: there is no fact \"{}\"{}", text, key,
-                                suggestion(key, known)));
+        return fail(
+            fmt::format("--expect {}: unknown fact \"{}\"{}", text, key, suggestion(key, known)));
     }
     const auto wanted = parse_integer(text.substr(std::min(equals + 1, text.size())));
     if (!wanted || *wanted < 0)
@@ -189,7 +189,7 @@ bool is_setup(const std::string& expectation) {
 Result<std::vector<std::string>> read_expectations(const std::string& text) {
     if (text.find('=') != text.npos) return std::vector{text};
     constexpr std::size_t longest_file = 1U << 16U;
-    const auto lines = read_whole(text, longest_file);
+    const auto lines = read_text(text, longest_file);
     if (!lines)
         return fail(fmt::format("{} is neither KEY=VALUE nor a file: {}", json::show_text(text),
                                 lines.error().message));
@@ -201,7 +201,7 @@ Result<std::vector<std::string>> read_expectations(const std::string& text) {
         if (!line.empty()) expectations.push_back(std::move(line));
     }
     if (expectations.empty())
-        return fail(fmt::format("{} expects nothing; a line is gpu=8 or memory>=1TiB",
+        return fail(fmt::format("{} has no expectations (expected lines such as gpu=8)",
                                 json::show_text(text)));
     return expectations;
 }

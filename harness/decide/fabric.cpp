@@ -41,7 +41,7 @@ Ends ordered(std::size_t a, std::size_t b) { return {std::min(a, b), std::max(a,
 double slowness_of(double rate) {
     return rate > 0 && std::isfinite(rate) ? -std::log(rate) : stats::unknown;
 }
-/// Of both ways, or of the one that is known.
+/// Mean of both ways, or the one that is known.
 double mean_slowness(double there, double back) {
     const double a = slowness_of(there);
     const double b = slowness_of(back);

@@ -3,7 +3,7 @@
 // What slows a fabric down: a node, a link, a group of nodes such as those of a switch, or what joins two groups? From
 // pairs that were played at once and some of them alone. From the whole to the part: a group is slow if the median of
 // its nodes is; what it explains is taken away, and the rest is searched for nodes and links (culprits.hpp), links
-// for what they share. What is slow at once and not alone is blocked by something shared. Decision 0380.
+// for what they share. Pairs slow at once and not alone are blocked by something shared. Decision 0380.
 
 #pragma once
 

@@ -16,14 +16,14 @@
 namespace assay::decide {
 namespace {
 
-/// What is cut off: further below than above, for bad nodes are slow.
+/// Cut-offs: further below than above, for bad nodes are slow.
 constexpr double furthest_below = 3;
 constexpr double furthest_above = 4.5;
 /// A standard deviation of normal values is so many median absolute deviations.
 constexpr double of_mad = 1.4826;
 /// The variance of a normal distribution cut off at -3 and 4.5.
 constexpr double left_by_cut = 0.973;
-/// Of the median of many normal values: times variance over their number.
+/// Variance of the median of many normal values: times variance over their number.
 constexpr double of_median = std::numbers::pi / 2;
 
 double normal_quantile(double p) { return quantile(boost::math::normal{}, p); }
@@ -199,7 +199,8 @@ std::size_t allowed_failures(std::size_t trials, double each, double risk) {
 std::optional<ReliabilityPlan> reliability_plan(double ratio, double vendor_risk,
                                                 double buyer_risk) {
     constexpr std::size_t most = 1000;
-    // At most c failures happen in a time of mean m with the probability that chi-squared of 2 (c + 1) degrees exceeds 2 m.
+    // At most c failures happen in a time of mean m with the probability
+    // that chi-squared of 2 (c + 1) degrees exceeds 2 m.
     for (std::size_t allowed = 0; allowed <= most; ++allowed) {
         const boost::math::chi_squared law{2 * (static_cast<double>(allowed) + 1)};
         const double shortest = quantile(law, 1 - buyer_risk) / 2 / ratio;

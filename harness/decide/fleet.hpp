@@ -3,8 +3,8 @@
 // What must a node reach, by a fleet that holds bad nodes? One value per node, as a logarithm whose sign is such that
 // above is good. Bounds are tolerance bounds: the median less k standard deviations of the good nodes. The variance is
 // of what lies within -3 S (1 + 4/n) .. 4.5 S (1 + 4/n) of the median (S = 1.4826 MAD), corrected for what that cuts
-// off, and moderated over all metrics; bad nodes otherwise widen the limit and hide each other. A node is screened by one
-// value and accused by the median of retests alone, because no fleet is large enough to know the tail of one value.
+// off, and moderated over all metrics; bad nodes otherwise widen the limit and hide each other. A node is screened by
+// one value and accused by the median of retests alone, because no fleet is large enough to know the tail of one value.
 // Simulated in decisions/acceptance.md 0315.
 
 #pragma once
@@ -86,7 +86,7 @@ std::vector<stats::VarianceEstimate> nested_variances(std::span<const Nested> va
 /// The smallest number of failures to allow among so many trials, each failing with probability `each`, so that more
 /// happen with a probability of at most `risk`.
 std::size_t allowed_failures(std::size_t trials, double each, double risk);
-/// Of at most so many failures.
+/// Probability of at most so many failures.
 double probability_of_at_most(std::size_t failures, std::size_t trials, double each);
 
 /// A test of how often something fails (Poisson): as short as both risks allow.
@@ -94,9 +94,9 @@ struct ReliabilityPlan {
     std::size_t allowed = 0;
     double length = 0; ///< in promised times between failures, all nodes together
 };
-/// `ratio`: the promised time between failures over the one that is not acceptable, above 1. The vendor's risk is that a
-/// system that keeps the promise fails, the buyer's that one at the unacceptable time passes. Nothing for a ratio so near
-/// to 1 that more than 1000 failures are needed.
+/// `ratio`: the promised time between failures over the one that is not acceptable, above 1. The vendor's risk is that
+/// a system that keeps the promise fails, the buyer's that one at the unacceptable time passes. Nothing for a ratio so
+/// near to 1 that more than 1000 failures are needed.
 std::optional<ReliabilityPlan> reliability_plan(double ratio, double vendor_risk,
                                                 double buyer_risk);
 

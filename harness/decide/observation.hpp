@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one case of one run says: its series, and the value with everything that decides what may be said of it. Reports,
-// comparisons, histories and verdicts all start here and have no rules of their own for it.
+// What one case of one run says: its series, and the value with everything that decides what may be said of it.
+// Reports, comparisons, histories and verdicts all start here and have no rules of their own for it.
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct ReplicaValue {
     std::uint32_t print = 0; ///< hash of its time and interval: copies have the same; 0: not known
 };
 
-/// What runs match by: a question asked of a kind of place through a library, and its headline metric.
+/// Identity that runs match by: a question asked of a kind of place through a library, and its headline metric.
 struct Series {
     std::string benchmark;
     std::uint32_t version = 1;
@@ -45,10 +45,10 @@ struct Series {
     std::string what; ///< the parameters as people read them: "fp64, size 1024, all threads"
 };
 
-/// As record::identity: without metric and conditions.
+/// The same as record::identity: without metric and conditions.
 std::string name_of(const Series& series);
 
-/// Of Observation::events.
+/// Its bit in Observation::events.
 constexpr std::uint32_t event_bit(record::DisturbanceCode code) {
     return std::uint32_t{1} << static_cast<std::uint32_t>(code);
 }
@@ -95,9 +95,9 @@ struct Observation {
 bool is_good(const Observation& seen);
 /// The replicas that its value is made of.
 std::vector<ReplicaValue> counted(const Observation& seen);
-/// As recorded; of a value whose file does not say it by its status.
+/// The recorded one; for a value whose file does not say it, by its status.
 record::Knowledge knowledge_of(const Observation& seen);
-/// What one gets, beside the value, which is what the machine can do: over all verified replicas, whatever slowed them.
+/// The delivered performance, over all verified replicas, whatever slowed them; the value is what the machine can do.
 struct Delivered {
     double value = 0; ///< geometric mean
     double share = 1; ///< of the replicas that the value is made of
@@ -122,10 +122,10 @@ enum class ValueProblem : std::uint8_t {
 };
 ValueProblem problem_of(const record::Case& c, const Series& series);
 
-/// Without run, series and settings. Of a case with a problem: its status and events alone.
+/// Without run, series and settings. A case with a problem has its status and events alone.
 Observation observation_of(const record::Case& c, const record::Machine& machine, bool has_value);
 
-/// What identifies it; its words follow from that.
+/// The identity; its words follow from that.
 ASSAY_FIELDS(Series, benchmark, version, place, library, parameters, conditions, metric, unit,
              higher_is_better)
 

@@ -17,8 +17,7 @@ std::size_t json_begin(std::string_view text);
 /// Behind the bracket that closes the one at `begin`; npos where it is never
 /// closed.
 std::size_t document_end(std::string_view text, std::size_t begin);
-/// With NaN and Infinity as texts; bytes that are no UTF-8 are replaced where
-/// `ascii`.
+/// With NaN and Infinity as texts; bytes outside UTF-8 are replaced if `ascii`.
 std::string repaired(std::string_view text, bool ascii = false);
 
 } // namespace assay::extract

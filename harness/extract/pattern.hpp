@@ -30,7 +30,7 @@ public:
     /// The place of its one group, or the whole text where it has none.
     std::optional<std::string_view> value_in(std::string_view text) const;
     int groups() const { return compiled_->NumberOfCapturingGroups(); }
-    /// What is wrong with it; empty: nothing.
+    /// The problem with it; empty if it is valid.
     std::string set(std::string text);
 
 private:

@@ -35,7 +35,7 @@ std::string without_praise(std::string_view line) {
     static const RE2 none{
         R"(\b(0|no|zero|without)\s+(\w+\s+){0,2}(errors?|mismatch\w*|miscompares?|failures?|failed|wrong|corrupt\w*|incorrect|invalid|out of bounds)\b)"
         R"(|\b(errors?|mismatch\w*|miscompares?|failures?|failed|wrong|corrupt\w*|incorrect|out of bounds( values?)?)( count| values?)?\s*[:=]\s*(0(\.0*)?(e[-+]?\d+)?|none|no|false|-)(\s|[,;)]|$))"
-        // A measure is no verdict: "max error in solution: 1.2e-13".
+        // Not a verdict but a measure: "max error in solution: 1.2e-13".
         R"(|\berrors?( (in|of|on) (the )?\w+)?\s*[:=<]*\s*\d+(\.\d+)?(e[-+]?\d+|%)|\berrors?( (in|of|on) (the )?\w+)?\s*[:=<]*\s*\d+\.\d+)"
         R"(|\bif this\b.*|\berror (correct\w*|bars?|bound|rate|log|code|less than)\b|\berrors? than\b|\b(invalid|wrong|incorrect|bad|errors?) 0\b|\bfailed over\b)",
         options()};

@@ -12,7 +12,7 @@
 namespace assay::extract {
 namespace {
 
-/// Of "k", "Mi"; nothing where there is no such prefix.
+/// Scale of "k", "Mi"; nothing for an unknown prefix.
 std::optional<double> scale_of(std::string_view prefix) {
     constexpr std::string_view letters = "kmgtp";
     if (prefix.empty()) return 1;

@@ -62,7 +62,7 @@ public:
         out = std::move(inner);
     }
 
-    /// As read(), but a missing key is no problem and leaves `out` as it is.
+    /// Reads it if present; a missing key is not a problem and leaves `out` as it is.
     template <class T>
     void read_if(std::string_view key, T& out) const {
         if (has(key)) read(key, out);
@@ -84,7 +84,7 @@ public:
         out = std::move(found);
     }
 
-    /// The object at `key`; an empty one, and a problem, when there is none.
+    /// The object at `key`; an empty one, and a problem, if missing.
     Object object(std::string_view key) const;
     /// Calls `visit(Object)` for every element of the array at `key`. Stops at the first problem.
     template <class Visit>
@@ -124,7 +124,7 @@ private:
     Document* document_;
 };
 
-/// What is being read, by its name, and the first problem met. Refers to `value`.
+/// The value being read, by its name, and the first problem met. Refers to `value`.
 class Document {
 public:
     Document(const Value& value, std::string_view source) : value_{&value}, source_{source} {}

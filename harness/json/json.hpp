@@ -66,7 +66,7 @@ std::string to_canonical(const Value& value);
 
 class Members {
 public:
-    /// Of equal keys the first place and the last value count.
+    /// The first place and the last value of equal keys count.
     void set(std::string_view key, Value value) {
         auto& members = object_.get_ref<Value::object_t&>();
         const auto [place, is_new] = places_.try_emplace(std::string{key}, members.size());

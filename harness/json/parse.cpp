@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
 
@@ -188,6 +189,7 @@ Result<Value> parse(std::string_view text, std::string_view source, const Limits
     if (text.size() > limits.bytes)
         return fail(fmt::format("{}: {} bytes long, {} is the most that is read", source,
                                 text.size(), limits.bytes));
+    text = without_mark(text);
     Builder builder{limits};
     const std::span<const char> bytes{text};
     const char* reached = bytes.data();

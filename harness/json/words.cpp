@@ -26,7 +26,7 @@ std::string_view cut(std::string_view text, std::size_t limit) {
 
 std::string show_text(std::string_view text, std::size_t limit) {
     const std::string_view shown = cut(text, limit);
-    // As JSON: control characters come out escaped and broken UTF-8 replaced.
+    // Written as JSON: control characters come out escaped and broken UTF-8 replaced.
     std::string quoted = to_line(Value(std::string{shown}));
     if (shown.size() < text.size()) quoted.insert(quoted.size() - 1, "...");
     return quoted;

@@ -17,7 +17,8 @@ std::string plain(const Value& value) {
     return value.dump(-1, ' ', false, Value::error_handler_t::replace);
 }
 
-/// As plain() writes it. Nearly all texts are ASCII that needs no escape, and making a serializer costs more than they do.
+/// Writes the same as plain(). Nearly all texts are ASCII that needs no
+/// escape, and making a serializer costs more than they do.
 void write_string(std::string_view text, std::string& out) {
     const auto is_simple = [](char c) { return c >= ' ' && c < 0x7F && c != '"' && c != '\\'; };
     if (std::ranges::all_of(text, is_simple))
@@ -25,7 +26,8 @@ void write_string(std::string_view text, std::string& out) {
     else
         out += plain(Value(text));
 }
-/// As plain() writes it, but by the fewest digits, as in the canonical form: one number in a thousand gets one more there.
+/// Writes the same as plain(), but by the fewest digits, as in the canonical
+/// form: one number in a thousand gets one more there.
 void write_real(double number, std::string& out) {
     if (!std::isfinite(number)) {
         out += "null";

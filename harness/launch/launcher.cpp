@@ -170,9 +170,9 @@ Result<process::Command> bare_command(const LaunchRequest& request) {
     if (request.placement.launcher.empty()) return plain(request, std::move(environment));
     if (request.placement.launcher == "mpirun") return mpirun(request, std::move(environment));
     if (request.placement.launcher == "srun") return srun(request, std::move(environment));
-    return fail(fmt::format("needs the launcher `{}`, which this version of assay does not know",
-                            request.placement.launcher),
-                Fault::environment);
+    return fail(
+        fmt::format("unknown launcher `{}` (expected mpirun or srun)", request.placement.launcher),
+        Fault::environment);
 }
 
 } // namespace
@@ -221,7 +221,7 @@ record::Conclusion early_death(const process::Ending& ending, bool by_proxy) {
     const auto how = signal == 0 ? fmt::format("it ended with exit code {}", ending.code)
                                  : "it was " + killed_by(signal);
     const auto reason =
-        fmt::format("the worker could not be started: {} before it said which build it is", how);
+        fmt::format("the worker could not be started: {} before it reported its build", how);
     return {.status = record::Status::not_started,
             .code = record::ReasonCode::no_worker,
             .reason = reason,
@@ -238,8 +238,7 @@ record::Conclusion death(const std::optional<process::Ending>& ending, bool by_p
     if (!ending) return death;
     const int signal = signal_of(*ending, by_proxy);
     if (signal == 0) {
-        death.reason = fmt::format("{}ended with exit code {} in the middle of a case, while {}",
-                                   who, ending->code, phase);
+        death.reason = fmt::format("{}ended with exit code {} while {}", who, ending->code, phase);
         death.values.push_back({"exit_code", std::int64_t{ending->code}});
     } else {
         death.reason = fmt::format("{}{} while {}", who, killed_by(signal), phase);
@@ -260,7 +259,7 @@ Result<ExecutionContext> context_of(const plan::Variant& variant, std::string_vi
             const auto program = process::find_program(word, path);
             if (program.empty())
                 return fail(
-                    fmt::format("variant {}: there is no program {} on PATH", variant.label, word),
+                    fmt::format("variant {}: program {} not found on PATH", variant.label, word),
                     Fault::environment);
             word = program.string();
         }

@@ -46,8 +46,8 @@ bool has_rank_per_device(const plan::Benchmark& benchmark) {
     return benchmark.team && benchmark.all_devices;
 }
 
-/// Programs of others start their teams by themselves, with a launcher: ASSAY_TEAM_HOSTS is "h1:2,h2". Without a number a
-/// host has as many slots as this one has cores.
+/// Programs of others start their teams by themselves, with a launcher: ASSAY_TEAM_HOSTS is "h1:2,h2". Without a number
+/// a host has as many slots as this one has cores.
 void tell_hosts(const plan::PlannedCase& planned, const plan::Job& job,
                 record::NamedList& variables) {
     if (job.hosts.empty() || !planned.module->path_variable) return;
@@ -170,9 +170,9 @@ constexpr std::array job_prefixes{"OMPI_COMM_",       "OMPI_UNIVERSE_", "OMPI_MC
                                   "OMPI_MCA_initial", "PMIX_",          "PMI_",
                                   "SLURM_PROCID",     "SLURM_LOCALID"};
 
-/// What makes a library compute something else than it is asked for, or by other kernels than those of this machine,
-/// without a word: TF32 for fp32, emulated for native, the kernels of an older processor, another allocator. A benchmark
-/// that wants it says so in a parameter; a user who wants it, in a variant or by --keep-environment.
+/// Variables that silently make a library compute something else, or by other kernels than those of this machine: TF32
+/// for fp32, emulated for native, the kernels of an older processor, another allocator. A benchmark that wants it says
+/// so in a parameter; a user who wants it, in a variant or by --keep-environment.
 constexpr std::array falsifying_prefixes{"NVIDIA_TF32_OVERRIDE",
                                          "CUBLAS_EMULATE_",
                                          "CUBLAS_EMULATION_",
@@ -216,7 +216,7 @@ bool begins_with_any(std::string_view name, const List& prefixes) {
     return std::ranges::any_of(prefixes, [&](const char* p) { return name.starts_with(p); });
 }
 
-/// Of the user's shell, and would change what is measured.
+/// Does the user's shell set it, and would it change what is measured?
 bool is_removed(std::string_view name) {
     return std::ranges::find(replaced, name) != replaced.end() ||
            begins_with_any(name, falsifying_prefixes);

@@ -17,7 +17,7 @@
 
 namespace assay::launch {
 
-/// What must be equal for two cases to be measured by one worker process.
+/// Conditions for two cases to be measured by one worker process.
 struct Placement {
     std::string launcher;         ///< "" or "mpirun"
     int ranks = 1;                ///< processes

@@ -115,7 +115,7 @@ process::message::Result Session::answer() {
     // They use the machine until the worker ends; a launcher's children are the ranks.
     if (answered && !by_proxy_)
         for (const auto& name : process_.children())
-            c.warnings.push_back("left a process behind: " + name);
+            c.warnings.push_back("it left a process running: " + name);
     for (auto& warning : waiting.warnings) record::add_warning(c.warnings, std::move(warning));
     auto& replica = answer.replica();
     replica.index = measured_.replica;
@@ -270,7 +270,8 @@ void Session::read_peer(Waiting& waiting, Peer& peer) {
     std::vector<std::string> lines;
     const auto open = peer.connection.receive(lines);
     peer.lines += lines.size();
-    if (peer.lines > most_lines) return end(waiting, {.reason = "the worker floods its parent"});
+    if (peer.lines > most_lines)
+        return end(waiting, {.reason = "the worker sends too many messages"});
     for (const auto& line : lines) {
         if (const auto taken = take(waiting, peer, line); !taken) {
             // A stranger without the token is turned away; a worker is killed.
@@ -295,7 +296,7 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
     }
     if (const auto* result = std::get_if<process::message::Result>(&*message);
         result != nullptr && result->result.replicas.size() != 1)
-        return fail("a result that is not of one replica", Fault::benchmark);
+        return fail("a result without exactly one replica", Fault::benchmark);
     if (peer.rank < 0) return fail("a message before hello", Fault::benchmark);
     if (auto* log = std::get_if<process::message::Log>(&*message))
         waiting.warn(std::move(log->text));
@@ -325,7 +326,7 @@ Result<void> Session::greet(Peer& peer, const process::message::Hello& hello) {
     const auto known = [&](const Peer& other) { return other.rank == hello.rank; };
     if (!process::same_token(hello.token, token_) || hello.rank < 0 ||
         hello.rank >= placement_.ranks || peer.rank >= 0 || std::ranges::any_of(peers_, known))
-        return fail("a hello that was not expected", Fault::benchmark);
+        return fail("an unexpected hello", Fault::benchmark);
     peer.rank = hello.rank;
     peer.lines = 0;
     peer.connection.trust();
@@ -345,8 +346,8 @@ Result<void> Session::greet(Peer& peer, const process::message::Hello& hello) {
 Result<void> Session::compare(const Peer& peer, const process::message::Hello& hello) const {
     const auto who = name_of(hello.rank);
     const char* const advice = placement_.hosts.empty()
-                                   ? "it was replaced during the run; start again"
-                                   : "install the same one at the same path on every host";
+                                   ? "assay was replaced during the run; start again"
+                                   : "install the same assay at the same path on every host";
     if (hello.version != version())
         return fail(fmt::format("{} runs assay {}, this is {}: {}", who,
                                 hello.version.empty() ? "of an old version" : hello.version,
@@ -363,7 +364,7 @@ Result<void> Session::compare(const Peer& peer, const process::message::Hello& h
     for (const auto& other : peers_) {
         if (other.rank < 0 || &other == &peer || other.machine != hello.machine) continue;
         if (const auto host = host_of(placement_.hosts, other.rank); host != own)
-            return fail(fmt::format("{} and {} are one machine: name it once", host, own),
+            return fail(fmt::format("{} and {} are the same machine; list it once", host, own),
                         Fault::benchmark);
     }
     return {};
@@ -444,8 +445,8 @@ void Session::give_up_in_time(Waiting& waiting) {
     if (waiting.status) return;
     Conclusion late{.status = Status::timed_out,
                     .code = ReasonCode::time_limit,
-                    .reason = fmt::format("not done after {:g} s, while {}", waiting.limit_seconds,
-                                          waiting.phase),
+                    .reason = fmt::format("time limit of {:g} s reached while {}",
+                                          waiting.limit_seconds, waiting.phase),
                     .values = {{"limit_seconds", waiting.limit_seconds}, {"phase", waiting.phase}}};
     if (!who.empty()) {
         late.reason += "; " + who;

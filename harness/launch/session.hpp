@@ -28,8 +28,9 @@ namespace assay::launch {
 
 class Session {
 public:
-    /// `welcome`: told to every process that connects. An error of the environment says what is missing here, a launcher
-    /// or a way to a host; Fault::benchmark, that the system did not let us start the worker: another try may succeed.
+    /// `welcome`: told to every process that connects. An error of the environment says what
+    /// is missing here, a launcher or a way to a host; Fault::benchmark, that the system did
+    /// not let us start the worker: another try may succeed.
     static Result<std::unique_ptr<Session>> start(LaunchRequest request,
                                                   process::message::Welcome welcome);
     Session(const Session&) = delete;
@@ -38,8 +39,8 @@ public:
     Session& operator=(Session&&) = delete;
     ~Session();
 
-    /// To have a case measured, see measure_together() in siblings.hpp: begin(), then step() whenever one of watched() is
-    /// readable or a heartbeat has passed, until is_over(), then answer().
+    /// To have a case measured, see measure_together() in siblings.hpp: begin(), then step() whenever one of watched()
+    /// is readable or a heartbeat has passed, until is_over(), then answer().
     void begin(const process::message::Measure& request, const Watch& watch);
     void watched(std::vector<pollfd>& into) const;
     std::chrono::milliseconds patience() const;
@@ -61,9 +62,9 @@ public:
     std::vector<std::string> stop();
     bool alive() const { return alive_; }
     const std::vector<std::string>& environment() const { return environment_; }
-    /// Of the program; "" before a worker has said hello.
+    /// Build id of the program; "" before a worker has said hello.
     const std::string& build() const { return build_; }
-    /// What the hosts of a team said of themselves, by name.
+    /// The hosts of a team as they described themselves, by name.
     const std::vector<record::TeamHost>& hosts() const { return hosts_; }
 
 private:

@@ -34,7 +34,7 @@ std::optional<int> take_number(std::string_view& text) {
     return value;
 }
 
-/// What `scontrol show hostnames LIST` prints: a name per line.
+/// Output of `scontrol show hostnames LIST`: a name per line.
 Result<std::string> ask_names(const std::string& list,
                               const std::vector<std::string>& environment) {
     const char* path = process::find_variable(environment, "PATH");
@@ -66,8 +66,8 @@ int cores_of(const record::Machine& machine) {
     return std::max(machine.usable_cores.value_or(1), 1);
 }
 
-/// Slots count cores (Slurm has no others), so for ranks that need a device each they are no more than devices. Where this
-/// machine has none, nothing is known of the others: one, unless told.
+/// Slots count cores (Slurm has no others), so for ranks that need a device each they are no more than devices. Where
+/// this machine has none, nothing is known of the others: one, unless told.
 int slots_of(const plan::Host& host, const record::Machine& machine, std::optional<int> devices) {
     if (!devices) return host.slots != 0 ? host.slots : cores_of(machine);
     if (*devices == 0) return std::max(host.slots, 1);
@@ -94,7 +94,7 @@ Result<void> check_allocation(const std::vector<plan::Host>& hosts) {
     for (const auto& host : hosts)
         if (!is_there(allocated, host.name))
             return fail(fmt::format(
-                "{} is not in this Slurm job, which has {}{}", host.name,
+                "{} is not in this Slurm job (its hosts: {}{})", host.name,
                 fmt::join(std::span{names}.first(std::min(names.size(), most_named_hosts)), ", "),
                 names.size() > most_named_hosts ? ", ..." : ""));
     return {};
@@ -146,7 +146,7 @@ Result<void> check_hosts(const std::vector<plan::Host>& hosts) {
         ASSAY_TRY(const auto address, process::numeric_address(host.name));
         const auto [known, added] = names.emplace(address, host.name);
         if (!added)
-            return fail(fmt::format("{} and {} are one host ({}): name it once", known->second,
+            return fail(fmt::format("{} and {} are the same host ({}); list it once", known->second,
                                     host.name, address));
         ASSAY_TRY(process::own_address_towards(host.name));
     }
@@ -162,9 +162,9 @@ Result<std::vector<HostRanks>> share_out(const std::vector<plan::Host>& hosts, b
     if (const auto* number = std::get_if<std::int64_t>(&ranks)) {
         const auto room = std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
         if (*number > room)
-            return fail(
-                fmt::format("needs {} ranks, the {} hosts take {}", *number, hosts.size(), room),
-                Fault::environment);
+            return fail(fmt::format("needs {} ranks, but the {} hosts have slots for {}", *number,
+                                    hosts.size(), room),
+                        Fault::environment);
         shares = spread(slots, *number);
     } else if (const auto* symbol = std::get_if<std::string>(&ranks)) {
         const int sockets = std::max(machine.sockets.value_or(1), 1);
@@ -187,8 +187,7 @@ Result<plan::Job> settle(plan::Job job) {
     if (job.launcher.empty()) job.launcher = "mpirun";
     const bool in_slurm = job.launcher == "srun";
     if (in_slurm && process::find_variable(process::own_environment(), "SLURM_JOB_ID") == nullptr)
-        return fail("srun starts teams inside a Slurm allocation, and this is none: use sbatch or "
-                    "salloc",
+        return fail("--launcher srun needs a Slurm allocation; start assay with sbatch or salloc",
                     Fault::environment);
     if (in_slurm && job.hosts.empty()) {
         ASSAY_TRY(auto hosts, hosts_of_allocation());

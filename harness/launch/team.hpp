@@ -29,9 +29,9 @@ struct HostRanks {
     bool operator==(const HostRanks&) const = default;
 };
 
-/// What `ranks` of a team means on these hosts: a number, spread evenly, or a symbol. An error says how
-/// many slots are missing. Hosts without ranks are left out. `devices`: of this machine, for a team
-/// with a rank for each; 0: it has none, which says nothing about the hosts.
+/// Ranks of a team on these hosts: a number, spread evenly, or a symbol. An error says how many slots are missing.
+/// Hosts without ranks are left out. `devices`: of this machine, for a team with a rank for each; 0: it has none,
+/// which says nothing about the hosts.
 Result<std::vector<HostRanks>> share_out(const std::vector<plan::Host>& hosts, bool show_names,
                                          const record::Value& ranks, const record::Machine& machine,
                                          std::optional<int> devices = std::nullopt);
@@ -55,7 +55,7 @@ std::vector<int> repeated_counts(std::string_view text);
 /// "rank 1 on node1, rank 3 on node3": those of `ranks` that are not `here`.
 std::string missing_ranks(const std::vector<HostRanks>& hosts, int ranks,
                           const std::vector<int>& here);
-/// Of the hosts none of whose ranks is here, those whose network does not answer: "; h2 does not answer ...".
+/// Unresponsive hosts among those without any rank here: "; h2 does not answer ...".
 std::string silent_hosts(const std::vector<HostRanks>& hosts, const std::vector<int>& here);
 
 } // namespace assay::launch

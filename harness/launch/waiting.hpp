@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session has heard of the request that it waits for.
+// Answers to the request that a session waits for.
 
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace assay::launch {
 
-/// What the parent does while it waits.
+/// Callbacks of the parent while it waits.
 struct Watch {
     std::function<void(const std::string&)> phase; ///< of the case, at every change
     std::function<void()> tick;                    ///< twice a second
@@ -50,7 +50,7 @@ void drop_strangers(std::vector<Peer>& peers, std::chrono::steady_clock::time_po
     });
 }
 
-/// As many as may be, and even the oldest has just come: others wait in the listener's queue.
+/// Full, and even the oldest has just come: others wait in the listener's queue.
 template <class Peer>
 bool is_full(const std::vector<Peer>& peers, std::chrono::steady_clock::time_point now) {
     return std::ranges::count(peers, -1, &Peer::rank) >= most_strangers &&
@@ -70,10 +70,10 @@ inline constexpr std::string_view starting = "starting the worker";
 
 /// The warning about a process that cannot be ended.
 inline std::string survivor(const std::string& name) {
-    return "still runs, though it was killed, and disturbs what is measured: " + name;
+    return "a killed process still runs and disturbs the measurement: " + name;
 }
 
-/// Which request the message answers; 0: none.
+/// Id of the request that the message answers, or 0.
 inline std::uint64_t id_of(const process::message::FromWorker& message) {
     if (const auto* result = std::get_if<process::message::Result>(&message)) return result->id;
     const auto* facts = std::get_if<process::message::Facts>(&message);

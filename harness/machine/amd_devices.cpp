@@ -192,7 +192,7 @@ machine::DeviceCounters AmdDevice::counters() const {
     if (!is_part()) now.energy_joules = metrics.energy_joules; // of the whole device
     now.looks = metrics.looks;
     now.throttled_looks = std::move(metrics.throttled_looks);
-    // Of the memory controllers: "ue: 0", "ce: 3".
+    // Errors of the memory controllers: "ue: 0", "ce: 3".
     const auto errors = files_.text(pci_ / "ras/umc_err_count");
     const auto count_of = [&](std::string_view name) -> std::optional<std::int64_t> {
         const auto at = errors.find(name);

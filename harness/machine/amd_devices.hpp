@@ -26,8 +26,8 @@ struct AmdDevices {
 /// Nodes of the topology with a graphics target; of one that is partitioned each part, with a `mode`.
 AmdDevices read_amd_devices(const Files& files, const std::vector<record::PciDevice>& pci);
 
-/// One of them, to be read during a window: what machine::NvmlDevice is for NVIDIA's. Energy and reasons for low clocks are
-/// in a table of the driver whose layout changes (machine/amd_devices.hpp): absent where it is not known.
+/// One of them, to be read during a window: what machine::NvmlDevice is for NVIDIA's. Energy and reasons for low clocks
+/// are in a table of the driver whose layout changes (machine/amd_devices.hpp): absent where it is not known.
 class AmdDevice {
 public:
     AmdDevice(Files files, record::Device described, std::string kfd_id);
@@ -56,9 +56,9 @@ std::optional<AmdDevice> find_amd_device(const Files& files, std::string_view uu
 
 namespace assay::machine {
 
-// What amdgpu's table `gpu_metrics` says beside the kernel's other files: energy, reasons for reduced clocks, the link.
-// Layouts: Linux, drivers/gpu/drm/amd/include/kgd_pp_interface.h, gpu_metrics_v1_1 to v1_4 and v1_6 to v1_8 (v1_5 had two
-// sizes, v1_9 has another form); throttler bits: drivers/gpu/drm/amd/pm/swsmu/inc/amdgpu_smu.h.
+// Data of amdgpu's table `gpu_metrics` beside the kernel's other files: energy, reasons for reduced clocks, the link.
+// Layouts: Linux, drivers/gpu/drm/amd/include/kgd_pp_interface.h, gpu_metrics_v1_1 to v1_4 and v1_6 to v1_8 (v1_5 had
+// two sizes, v1_9 has another form); throttler bits: drivers/gpu/drm/amd/pm/swsmu/inc/amdgpu_smu.h.
 
 struct AmdMetrics {
     std::optional<double> energy_joules; ///< since the driver was loaded

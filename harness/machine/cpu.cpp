@@ -163,8 +163,8 @@ std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
     return names;
 }
 
-/// What the kernel told this process, by the names of /proc/cpuinfo: under qemu-user that file is the emulating
-/// machine's, and some containers hide it.
+/// Features that the kernel told this process, by the names of /proc/cpuinfo: under qemu-user that file is the
+/// emulating machine's, and some containers hide it.
 std::vector<std::string> told_instruction_sets() {
     std::vector<std::string> names;
 #if defined(__aarch64__)

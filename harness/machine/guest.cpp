@@ -136,8 +136,8 @@ struct ProviderSign {
     std::string_view begins; ///< in lower case
     std::string_view provider;
 };
-// What each provider sets in its machines' firmware; as cloud-init's ds-identify and systemd's
-// detect-virt look for it. OpenStack last: many providers are built on it.
+// Marks that each provider sets in its machines' firmware, as cloud-init's ds-identify and systemd's detect-virt
+// look for it. OpenStack last: many providers are built on it.
 constexpr std::array signs = {
     ProviderSign{.field = &Firmware::vendor, .begins = "amazon ec2", .provider = "aws"},
     ProviderSign{.field = &Firmware::product, .begins = "google compute engine", .provider = "gcp"},
@@ -178,7 +178,7 @@ std::string text_at(const json::Value& value, std::string_view path) {
         here = &*found;
     }
     const std::string text = here->is_string() ? here->get<std::string>() : std::string{};
-    // 64: names of instance types are short; longer text is no name.
+    // 64: names of instance types are short; longer text is something else.
     const bool is_name =
         text.size() <= 64 && std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
     return is_name ? text : std::string{};
@@ -227,7 +227,7 @@ std::string zone_by_cloud_init(const json::Value& data) {
     return text_at(data, paths);
 }
 
-/// What cloud-init calls instances without a cloud, and what examples of its manual call them.
+/// Ids that cloud-init gives to instances without a cloud, and examples of its manual.
 constexpr std::array<std::string_view, 5> no_instances = {"iid-datasource-none", "nocloud",
                                                           "iid-local01", "i-00000000", "unknown"};
 
@@ -265,7 +265,7 @@ struct Burstable {
     std::string_view provider;
     std::string_view begins; ///< in lower case
 };
-// As the providers describe these families: Amazon "Burstable performance instances", Azure "B family", Google
+// The providers' descriptions of these families: Amazon "Burstable performance instances", Azure "B family", Google
 // "Shared-core machine types", Alibaba "Burstable instances", Oracle "Micro".
 constexpr std::array burstables = {
     Burstable{.provider = "aws", .begins = "t1."},

@@ -52,14 +52,14 @@ std::string id_by(std::string_view secret, std::string_view kind, const record::
     return to_hex(hmac_sha256(secret, facts)).substr(0, 16);
 }
 
-/// What vendors leave in boards that got none, in both orders of its bytes. Those of few different digits are refused
-/// anyway.
+/// UUIDs that vendors leave in boards without one, in both orders of its
+/// bytes. Those of few different digits are refused anyway.
 constexpr std::array<std::string_view, 5> placeholders = {
     "03000200-0400-0500-0006-000700080009", "00020003-0004-0005-0006-000700080009",
     "12345678-1234-5678-90ab-cddeefaabbcc", "78563412-3412-7856-90ab-cddeefaabbcc",
     "4c4c4544-0000-2010-8020-80c04f202020"};
 
-/// Of the firmware, readable by root; empty if it is none of this machine's own.
+/// UUID from the firmware, readable by root; empty if it is not this machine's own.
 std::string product_uuid(const Files& files) {
     std::string uuid = lower(files.line("/sys/class/dmi/id/product_uuid"));
     if (uuid.size() != 36 || std::ranges::find(placeholders, uuid) != placeholders.end()) return {};
@@ -76,8 +76,8 @@ std::string product_uuid(const Files& files) {
     return digits.size() < least_digits ? std::string{} : uuid;
 }
 
-/// What vendors leave in place of a serial number ("0123456789", "xxxxxxxx"), and addresses of virtual devices that have
-/// none ("00:00:00:00:00:00"): equal in many machines.
+/// Texts that vendors leave in place of a serial number ("0123456789", "xxxxxxxx"), and addresses of virtual devices
+/// that have none ("00:00:00:00:00:00"): equal in many machines.
 bool is_placeholder(std::string_view text) {
     constexpr std::string_view counted = "01234567890";
     std::set<char> different;

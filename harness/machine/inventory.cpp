@@ -114,7 +114,7 @@ double memory_total(const record::Machine& machine) {
         machine.memory_limit_bytes.value_or(machine.memory_bytes.value_or(0)));
 }
 
-/// Of the nearest folder that exists.
+/// Free bytes in the nearest folder that exists.
 std::optional<std::int64_t> free_bytes(std::filesystem::path folder) {
     std::error_code error;
     folder = std::filesystem::absolute(folder, error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is this machine? Read from hwloc, /proc, /sys and DMI, without network access. What cannot be read
-// is left empty, and does not affect the rest.
+// What is this machine? Read from hwloc, /proc, /sys and DMI, without network access. Unreadable facts
+// are left empty, and do not affect the rest.
 
 #pragma once
 

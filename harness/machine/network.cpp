@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 const fs::path interfaces = "/sys/class/net";
 constexpr double bits_per_byte = 8;
-/// Larger values are no rates: some kernels show "unknown" as 2^32 - 1.
+/// Larger values are invalid: some kernels show "unknown" as 2^32 - 1.
 constexpr double most_megabits = 1e7;
 
 NetworkRate unknown(std::string_view device, std::string_view why) {
@@ -94,7 +94,7 @@ NetworkRate rate_of_port(const Files& files, const fs::path& device, std::string
 /// A server has two or four; the kernel's file holds some 270 names.
 constexpr std::size_t most_members = 64;
 
-/// As linux/Documentation/networking/bonding.rst describes the modes.
+/// Modes as in linux/Documentation/networking/bonding.rst.
 struct BondMode {
     std::string_view name;
     bool streams_add_up; ///< each goes over one member, several over all
@@ -110,7 +110,7 @@ constexpr std::array bond_modes{
     BondMode{.name = "balance-alb", .streams_add_up = true, .packets_add_up = false},
 };
 
-/// Is its link up, and is it in the aggregate that sends (802.3ad)? What is not told does not exclude it.
+/// Is its link up, and is it in the aggregate that sends (802.3ad)? Missing facts do not exclude it.
 bool is_active(const Files& files, const fs::path& bond, std::string_view member) {
     const auto part = interfaces / member / "bonding_slave";
     const auto state = files.line(part / "mii_status");
@@ -129,7 +129,7 @@ record::Bond read_bond(const Files& files, std::string name) {
     const auto list = files.text(folder / "slaves");
     for (const auto member : words(list)) {
         if (bond.members.size() == most_members) break;
-        // One that is no name leads nowhere, but is not forgotten.
+        // An invalid name leads nowhere, but is not forgotten.
         if (auto one = tidied(member); std::ranges::find(bond.members, one) == bond.members.end())
             bond.members.push_back(std::move(one));
     }
@@ -152,7 +152,7 @@ NetworkRate rate_of_bond(const Files& files, std::string_view name, Streams stre
     NetworkRate all;
     for (const auto& member : bond.active) {
         const auto folder = interfaces / member;
-        // A bond is no member of one, and is not asked.
+        // A bond cannot be a member of one, and is not asked.
         const auto one = !is_name(member) || !files.exists(folder)
                              ? unknown(name, fmt::format("its member {} is not here", member))
                              : rate_of_interface(files, folder, member);

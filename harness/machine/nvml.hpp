@@ -2,7 +2,7 @@
 //
 // NVIDIA devices as their driver's management library (NVML) describes them. The library is loaded
 // if it exists; each of its functions may be missing, and each reading may be absent: the device has no
-// sensor, the driver is older, the user lacks permission. That is no error. Other failures (the device
+// sensor, the driver is older, the user lacks permission. That is not an error. Other failures (the device
 // fell off the bus) leave readings absent too, and `problem()` has the reason.
 
 #pragma once
@@ -107,7 +107,7 @@ private:
 
 class Nvml {
 public:
-    /// The error says why there is none: no driver, or one that does not work.
+    /// The error says why it failed: no driver, or one that does not work.
     static Result<Nvml> open(const std::filesystem::path& library = nvml_library);
 
     std::string driver_version() const; ///< "580.65.06"; empty when not known

@@ -17,7 +17,7 @@ namespace assay::machine::nvml {
 
 using Handle = struct Opaque*; ///< of a device
 
-// What calls return.
+// Return codes.
 inline constexpr int success = 0;
 inline constexpr int not_supported = 3;
 inline constexpr int no_permission = 4;
@@ -69,7 +69,7 @@ struct MemoryInfo {
 static_assert(sizeof(MemoryInfo) == 40);
 inline constexpr std::uint32_t memory_version = sizeof(MemoryInfo) | (2U << 24U);
 
-/// Of a part of a device (MIG).
+/// Attributes of a part of a device (MIG).
 struct Attributes {
     std::uint32_t multiprocessors;
     std::uint32_t copy_engines;
@@ -120,7 +120,7 @@ struct FieldValue {
     std::int64_t time;
     std::int64_t latency;
     std::int32_t type;
-    std::int32_t result; ///< success, or why there is none
+    std::int32_t result; ///< success, or why it has no value
     std::array<unsigned char, 8> value;
 };
 static_assert(sizeof(FieldValue) == 40);
@@ -175,8 +175,8 @@ constexpr std::optional<ThrottleFields> throttle_fields(int branch) {
     return ThrottleFields{.software_thermal = 269, .hardware_thermal = 270, .power_brake = 271};
 }
 
-// Reasons for which clocks are lower than they might be: bits of GetCurrentClocksEventReasons. Bit 0,
-// without work, is none.
+// Reasons for which clocks are lower than they might be: bits of
+// GetCurrentClocksEventReasons. Bit 0, idle, does not count.
 inline constexpr std::uint64_t reason_clock_setting = 0x2;
 inline constexpr std::uint64_t reason_power_cap = 0x4;
 inline constexpr std::uint64_t reason_hardware_slowdown = 0x8; ///< stands beside the next but two

@@ -52,7 +52,7 @@ std::vector<record::PowerLimit> power_limits(const Files& files) {
     std::vector<record::PowerLimit> limits;
     const fs::path zones = "/sys/class/powercap";
     for (const auto& name : files.names(zones)) {
-        // Of packages alone, and without the second view of them ("intel-rapl-mmio").
+        // Packages alone, without the second view of them ("intel-rapl-mmio").
         const auto scope = files.line(zones / name / "name");
         if (!name.starts_with("intel-rapl:") || !scope.starts_with("package")) continue;
         for (const char* const constraint : {"constraint_0", "constraint_1"}) {
@@ -69,7 +69,7 @@ std::vector<record::PowerLimit> power_limits(const Files& files) {
     return limits;
 }
 
-/// As telemetry/host_sensors reads it; containers hide what is behind the names of zones.
+/// Reads as telemetry/host_sensors does; containers hide what is behind the names of zones.
 std::string energy_unread(const Files& files) {
     const fs::path zones = "/sys/class/powercap";
     bool is_hidden = false;

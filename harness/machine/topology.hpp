@@ -27,12 +27,12 @@ struct Shape {
     std::vector<record::Cache> caches; ///< those that a usable core sits on
 };
 
-/// This machine, as hwloc sees it. What may be used is bound by affinity and cgroup cpuset.
+/// This machine, as hwloc sees it. Affinity and cgroup cpuset limit the usable part.
 Shape read_shape();
 
-/// What may be used in each of these sets of CPUs; nothing for a set without any.
+/// The usable part of each of these sets of CPUs; nothing for a set without any.
 std::vector<Shape> shares_of(const Shape& shape, const std::vector<std::vector<int>>& cpu_sets);
-/// What may be used, in so many parts that differ by one core at most; fewer where there are fewer cores.
+/// The usable part, in so many parts that differ by one core at most; fewer where there are fewer cores.
 std::vector<Shape> even_shares(const Shape& shape, std::size_t count);
 
 /// Keeps of what may be used the cores that have a CPU in this list ("0-15,32-47"); all of them where none

@@ -34,7 +34,8 @@ Result<std::vector<PlannedCase>> cases_of(const Catalogue& catalogue, const Plan
     words >> wanted.what.front();
     for (std::string word; words >> word;) {
         if (word.find('=') == std::string::npos)
-            return refuse(load, fmt::format("{} is not PARAM=VALUE", json::show_text(word)));
+            return refuse(load,
+                          fmt::format("invalid {} (expected PARAM=VALUE)", json::show_text(word)));
         wanted.set.push_back(fmt::format("{}.{}", wanted.what.front(), word));
     }
     if (devices) wanted.devices = {"all"};
@@ -49,15 +50,15 @@ Result<std::vector<PlannedCase>> cases_of(const Catalogue& catalogue, const Plan
         for (const auto& [name, value] : first.parameters)
             example += fmt::format(" {}={}", name, record::to_string(value));
         return refuse(load,
-                      fmt::format("these are {} cases, and the load is one, such as '{}{}'",
+                      fmt::format("{} cases match, expected one, such as '{}{}'",
                                   plan->cases.size(), example, devices ? on_devices : on_cores));
     }
     if (first.benchmark->team || first.benchmark->all_devices)
-        return refuse(load, "it uses the whole machine by itself");
+        return refuse(load, "it uses the whole machine and cannot run beside a case");
     if ((first.benchmark->place == "host") == devices)
-        return refuse(load, fmt::format("it runs on {}", devices ? "the host: say 'on other cores'"
-                                                                 : "a device: say 'on other "
-                                                                   "devices'"));
+        return refuse(load,
+                      fmt::format("it runs on {}", devices ? "the host; write 'on other cores'"
+                                                           : "a device; write 'on other devices'"));
     return std::move(plan->cases);
 }
 
@@ -65,13 +66,13 @@ Result<std::vector<PlannedCase>> cases_of(const Catalogue& catalogue, const Plan
 Result<std::vector<PlannedCase>> put_beside(PlannedCase& victim, std::vector<PlannedCase> loads,
                                             const machine::Shape& shape) {
     if (victim.benchmark->team || victim.benchmark->all_devices)
-        return fail(fmt::format("{} uses the whole machine by itself", victim.benchmark->id));
+        return fail(fmt::format("{} uses the whole machine", victim.benchmark->id));
     const auto is_its = [&](const PlannedCase& load) {
         return !load.devices.empty() && !victim.devices.empty() &&
                load.devices.front().uuid == victim.devices.front().uuid;
     };
     std::erase_if(loads, is_its);
-    if (loads.empty()) return fail("there is no other device");
+    if (loads.empty()) return fail("this machine has one device");
     const bool all_on_devices = victim.benchmark->place != "host" && !loads.front().devices.empty();
     if (all_on_devices) {
         auto devices = victim.devices;
@@ -82,7 +83,7 @@ Result<std::vector<PlannedCase>> put_beside(PlannedCase& victim, std::vector<Pla
         return loads;
     }
     const auto halves = machine::even_shares(shape, 2);
-    if (halves.size() < 2) return fail("this machine lets it use one core");
+    if (halves.size() < 2) return fail("this process may use only one core");
     victim.share = halves.front();
     if (victim.benchmark->place == "host") victim.together = {{"part", std::string{"1/2"}}};
     for (auto& load : loads) load.share = halves.back();
@@ -116,7 +117,7 @@ Result<Interleaving> beside(const Catalogue& catalogue, const PlanRequest& reque
         victim.skip_values = {{"message", refusal}};
     }
     if (std::ranges::all_of(of_each, [](const auto& its) { return its.empty(); }))
-        return refuse(load, "nothing to measure beside it: " + refusal);
+        return refuse(load, "no case can run beside this load: " + refusal);
     Interleaving turns{.notes = std::exchange(made.notes, {})};
     turns.runs = in_turns(made, {{.label = "alone"}, {.label = "beside", .beside = load}});
     for (std::size_t i = 0; i < of_each.size(); ++i)
@@ -128,7 +129,9 @@ Result<Interleaving> beside(const Catalogue& catalogue, const PlanRequest& reque
                     request.machine);
         turns.expected_seconds += plan.expected_seconds;
     }
-    std::ranges::move(turns.runs.front().plan.notes, std::back_inserter(turns.notes));
+    std::ranges::copy_if(
+        turns.runs.front().plan.notes, std::back_inserter(turns.notes),
+        [&](const auto& note) { return std::ranges::count(turns.notes, note) == 0; });
     return turns;
 }
 

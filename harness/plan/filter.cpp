@@ -66,7 +66,7 @@ Result<void> Filter::take(const Parameter& parameter, std::string_view word,
     ASSAY_TRY(end_of(word.substr(0, at), range.low));
     ASSAY_TRY(end_of(word.substr(at + range_dots.size()), range.high));
     if (range.low && range.high && *range.low > *range.high)
-        return fail(fmt::format("{} is empty: its lower end is above the upper", word));
+        return fail(fmt::format("empty range {} (expected low..high)", word));
     into.ranges.push_back(range);
     return {};
 }
@@ -79,7 +79,7 @@ Result<Filter::Condition> Filter::condition(const Catalogue& catalogue,
     const auto alternatives = word.substr(equals + 1);
     if (alternatives.empty())
         return fail(
-            fmt::format("{} should be PARAMETER=VALUES, as in size=512.. or precision=fp64|fp32",
+            fmt::format("invalid {} (expected PARAMETER=VALUES: size=512.. or precision=fp64|fp32)",
                         json::show_text(word)));
     std::vector<std::string> known;
     std::vector<const Parameter*> parameters;
@@ -162,13 +162,14 @@ Result<Selector> Selector::parse(std::string_view text) {
     selector.id_ = text.substr(0, bracket);
     if (bracket != std::string_view::npos) {
         if (!text.ends_with(']') || text.size() - bracket < 3)
-            return fail(fmt::format("{} should be a benchmark or benchmark[library], as in "
-                                    "gemm.square[openblas]",
+            return fail(fmt::format("invalid benchmark {} (expected gemm.square or "
+                                    "gemm.square[openblas])",
                                     json::show_text(text)));
         selector.library_ = text.substr(bracket + 1, text.size() - bracket - 2);
     }
     if (selector.id_.empty() || text.size() > longest)
-        return fail(fmt::format("{} names no benchmark", json::show_text(text)));
+        return fail(fmt::format("invalid benchmark {} (expected an id such as gemm.square)",
+                                json::show_text(text)));
     return selector;
 }
 

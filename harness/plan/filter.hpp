@@ -42,8 +42,8 @@ Error no_such_benchmark(const Catalogue& catalogue, std::string_view name);
 
 class Filter {
 public:
-    /// A benchmark, a pattern, a family or a library, then conditions. `option` begins every message. What no
-    /// benchmark here can meet is a usage error.
+    /// A benchmark, a pattern, a family or a library, then conditions. `option` begins every message. A condition
+    /// that no benchmark can meet is a usage error.
     static Result<Filter> parse(const Catalogue& catalogue, std::string_view option,
                                 const std::string& text, const record::Machine& machine);
 

@@ -51,12 +51,13 @@ Result<Group> group_of(std::string_view word) {
     if (equals != word.npos && is_kind(word.substr(0, equals)) && is_group(word.substr(equals + 1)))
         return Group{.kind = std::string{word.substr(0, equals)},
                      .name = std::string{word.substr(equals + 1)}};
-    return fail(fmt::format("{} should be KIND=NAME, as in switch=leaf1: a kind of a-z, 0-9 and _, "
-                            "a name of letters, digits, _, . and -, each at most {} long",
-                            json::show_text(word), longest_word));
+    return fail(
+        fmt::format("invalid {} (expected KIND=NAME, as in switch=leaf1; a kind has a-z, 0-9 "
+                    "and _, a name letters, digits, _, . and -, each at most {})",
+                    json::show_text(word), longest_word));
 }
 
-// As in benchmarks/collective/fabric.cpp: pairs that play alone, and seconds of a pass over all of it.
+// The same as in benchmarks/collective/fabric.cpp: pairs that play alone, and seconds of a pass over all of it.
 constexpr std::uint64_t most_alone = 128 + 192;
 constexpr double seconds_of_pass = 1;
 
@@ -87,7 +88,7 @@ Result<std::vector<HostGroups>> parse_groups(std::string_view text, std::string_
         if (!hosts) return wrong(hosts.error().message);
         if (words.size() < 2)
             return wrong(fmt::format(
-                "{} is in no group: KIND=NAME should follow, as in switch=leaf1", words[0]));
+                "{} has no group (expected KIND=NAME after it, as in switch=leaf1)", words[0]));
         for (std::size_t i = 1; i < words.size(); ++i) {
             const auto group = group_of(words[i]);
             if (!group) return wrong(group.error().message);
@@ -95,18 +96,18 @@ Result<std::vector<HostGroups>> parse_groups(std::string_view text, std::string_
                 auto& groups = found[host.name];
                 const auto known = std::ranges::find(groups, group->kind, &Group::kind);
                 if (known != groups.end())
-                    return wrong(fmt::format("{} is in two groups of the kind {}: {} and {}",
-                                             host.name, group->kind, known->name, group->name));
+                    return wrong(fmt::format("{} is in two groups of kind {}: {} and {}", host.name,
+                                             group->kind, known->name, group->name));
                 if (groups.size() == most_kinds)
-                    return wrong(fmt::format("{} is in groups of more than {} kinds", host.name,
-                                             most_kinds));
+                    return wrong(
+                        fmt::format("{} has more than {} kinds of groups", host.name, most_kinds));
                 groups.push_back(*group);
             }
         }
     }
     std::vector<HostGroups> all;
     for (auto& [host, groups] : found) all.push_back({.host = host, .groups = std::move(groups)});
-    if (all.empty()) return fail(fmt::format("{} names no group", source));
+    if (all.empty()) return fail(fmt::format("{} has no groups", source));
     return all;
 }
 
@@ -114,8 +115,9 @@ Result<std::string> group_line(std::string_view text) {
     const auto colon = text.find(':');
     const auto equals = text.find('=', colon == text.npos ? text.size() : colon);
     if (equals == text.npos)
-        return fail(fmt::format("{} should be KIND:NAME=HOST,..., as in switch:leaf1=node1,node2",
-                                json::show_text(text)));
+        return fail(
+            fmt::format("invalid {} (expected KIND:NAME=HOST,..., as in switch:leaf1=node1,node2)",
+                        json::show_text(text)));
     return fmt::format("{} {}={}", text.substr(equals + 1), text.substr(0, colon),
                        text.substr(colon + 1, equals - colon - 1));
 }
@@ -132,8 +134,8 @@ Result<std::vector<Host>> in_groups(std::vector<Host> hosts,
         any = true;
     }
     if (!any)
-        return fail(fmt::format("none of the {} hosts is in a group: the names in --groups and "
-                                "--group should be those of --hosts",
+        return fail(fmt::format("none of the {} hosts is in a group; use the names of --hosts in "
+                                "--groups and --group",
                                 hosts.size()));
     // Those of a switch before those of anything else, because a switch is the nearest.
     const auto key = [](const Host& host) {

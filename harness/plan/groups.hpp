@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which hosts share a switch, a rail, a rack: --groups and --group. Recorded with the cases of teams, so that reports can
-// say which of these is slow. And what it costs to find out.
+// Which hosts share a switch, a rail, a rack: --groups and --group. Recorded with the cases of teams, so that reports
+// can say which of these is slow. And what it costs to find out.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace assay::plan {
 
-/// Of a host; each kind once.
+/// Groups of a host; each kind once.
 struct HostGroups {
     std::string host;
     std::vector<Group> groups;
@@ -27,8 +27,8 @@ Result<std::vector<HostGroups>> parse_groups(std::string_view text, std::string_
 /// "switch:leaf1=node1,node2", as a line of such a file.
 Result<std::string> group_line(std::string_view text);
 
-/// The hosts with their groups, sorted by them, so that neighbours are near each other; those in no group last. An error
-/// where none of the hosts is in a group.
+/// The hosts with their groups, sorted by them, so that neighbours are near each other; those in no group last. An
+/// error where none of the hosts is in a group.
 Result<std::vector<Host>> in_groups(std::vector<Host> hosts, const std::vector<HostGroups>& groups);
 
 /// "leaf1 leaf1 - leaf2": the groups of a kind, host by host; - where it has none.
@@ -36,8 +36,8 @@ std::string words_of_kind(const std::vector<std::vector<Group>>& groups, const s
 /// The kinds that any of them has, in alphabetical order.
 std::vector<std::string> kinds_of(const std::vector<std::vector<Group>>& groups);
 
-/// What collective.fabric costs on so many hosts, and how much of them it covers: said before a thousand nodes wait for
-/// it. Empty for every other benchmark, and without several hosts.
+/// Cost and coverage of collective.fabric on so many hosts: shown before a thousand nodes wait for it. Empty for every
+/// other benchmark, and without several hosts.
 std::string fabric_cost(const PlannedCase& planned, const Job& job);
 
 } // namespace assay::plan

@@ -39,12 +39,12 @@ Result<Host> host_of(std::string_view text) {
     const auto colon = text.find(':');
     Host host{.name = std::string{text.substr(0, colon)}};
     if (!is_host_name(host.name))
-        return fail(fmt::format("{} is not a host; it should be name or name:slots",
-                                json::show_text(text)));
+        return fail(
+            fmt::format("invalid host {} (expected NAME or NAME:SLOTS)", json::show_text(text)));
     if (colon == std::string_view::npos) return host;
     const auto slots = slots_of(text.substr(colon + 1));
     if (!slots)
-        return fail(fmt::format("{}: the slots of {} should be a number from 1 to {}",
+        return fail(fmt::format("{}: invalid number of slots for {} (expected 1 to {})",
                                 json::show_text(text), host.name, most_slots));
     host.slots = *slots;
     return host;
@@ -58,7 +58,7 @@ Result<Host> host_of_line(const std::vector<std::string_view>& words) {
         const auto slots =
             words[i].starts_with(key) ? slots_of(words[i].substr(key.size())) : std::nullopt;
         if (!slots || host->slots != 0)
-            return fail(fmt::format("{} after {} should be slots=N, N from 1 to {}",
+            return fail(fmt::format("invalid {} after {} (expected slots=N, N from 1 to {})",
                                     json::show_text(words[i]), host->name, most_slots));
         host->slots = *slots;
     }
@@ -106,7 +106,7 @@ Result<std::vector<Host>> parse_hostfile(std::string_view text, std::string_view
         if (hosts.size() >= most_hosts) return fail(fmt::format("{}: too many hosts", source));
         hosts.push_back(std::move(*host));
     }
-    if (hosts.empty()) return fail(fmt::format("{} names no host", source));
+    if (hosts.empty()) return fail(fmt::format("{} has no hosts", source));
     return hosts;
 }
 

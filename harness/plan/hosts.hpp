@@ -12,7 +12,7 @@
 
 namespace assay::plan {
 
-/// What several machines share, such as a switch: see groups.hpp.
+/// Something several machines share, such as a switch: see groups.hpp.
 struct Group {
     std::string kind; ///< "switch"
     std::string name;

@@ -70,11 +70,11 @@ public:
         std::vector<std::string> names;
         for (const auto& variant : variants_) names.push_back(variant.library);
         if (into.runs.front().plan.cases.empty())
-            return fail(fmt::format("--interleave: none of these cases is measured by {}",
+            return fail(fmt::format("--interleave: no selected case is measured by {}",
                                     fmt::join(names, " or ")));
         if (left_out > 0)
-            into.notes.push_back(fmt::format("{} questions left out: measured by none of {}",
-                                             left_out, fmt::join(names, ", ")));
+            into.notes.push_back(fmt::format("{} case{} left out: not measured by {}", left_out,
+                                             left_out == 1 ? "" : "s", fmt::join(names, " or ")));
         return {};
     }
 
@@ -152,7 +152,9 @@ Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& r
         turns.expected_seconds += plan.expected_seconds;
     }
     // Equal in all plans, because their protocols are.
-    std::ranges::move(turns.runs.front().plan.notes, std::back_inserter(turns.notes));
+    std::ranges::copy_if(
+        turns.runs.front().plan.notes, std::back_inserter(turns.notes),
+        [&](const auto& note) { return std::ranges::count(turns.notes, note) == 0; });
     note_equal_variants(turns);
     return turns;
 }
@@ -197,7 +199,7 @@ Result<std::vector<std::string_view>> pieces_of(std::string_view text) {
         pieces.push_back(trimmed(text.substr(begin, i - begin)));
         begin = i + 1;
     }
-    if (quoted) return fail("a double quote is not closed");
+    if (quoted) return fail("missing closing double quote");
     return pieces;
 }
 
@@ -209,7 +211,7 @@ std::string unquoted(std::string_view value) {
 
 Result<void> set_variable(Variant& variant, const std::string& name, std::string value) {
     if (std::ranges::find(not_to_be_set, name) != not_to_be_set.end())
-        return fail(fmt::format("{} is not for a variant: the number of threads is a parameter, as "
+        return fail(fmt::format("{} cannot be a variant: the number of threads is a parameter, as "
                                 "in --set 'gemm.*.threads=1'",
                                 name));
     if (std::ranges::any_of(ours, [&](const char* prefix) { return name.starts_with(prefix); }))
@@ -229,8 +231,7 @@ Result<void> set(Variant& variant, const std::string& key, std::string value) {
     const std::vector<std::string> known{"library", "via"};
     const auto which = std::ranges::find(known, key);
     if (which == known.end())
-        return fail(fmt::format("there is no key {}{}; a variable of the environment is written in "
-                                "capitals",
+        return fail(fmt::format("unknown key {}{}; write environment variables in capitals",
                                 json::show_text(key), suggestion(key, known)));
     if (trimmed(value).empty()) return fail(fmt::format("{} needs a value", key));
     std::string& field = key == "library" ? variant.library : variant.via;
@@ -243,9 +244,10 @@ Result<void> check_label(std::string_view label) {
     if (label.empty() || label.size() > longest_label || std::ranges::any_of(label, [](char c) {
             return is_control(c) || std::string_view{"=,/*?["}.find(c) != std::string_view::npos;
         }))
-        return fail(fmt::format("begin with a label of 1 to {} characters, none of them = , / * ? "
-                                "[, and a colon: {}",
-                                longest_label, form));
+        return fail(
+            fmt::format("invalid label (expected 1 to {} characters without = , / * ? [, then a "
+                        "colon: {})",
+                        longest_label, form));
     return {};
 }
 
@@ -255,7 +257,7 @@ Result<Variant> read(std::string_view text) {
     Variant variant;
     variant.label = trimmed(text.substr(0, colon));
     if (colon == std::string_view::npos)
-        return fail(fmt::format("a label ends with a colon: {}", form));
+        return fail(fmt::format("missing colon after the label (expected {})", form));
     ASSAY_TRY(check_label(variant.label));
     const auto rest = trimmed(text.substr(colon + 1));
     if (rest.empty()) return variant;
@@ -263,8 +265,8 @@ Result<Variant> read(std::string_view text) {
     for (const auto piece : pieces) {
         const auto equals = piece.find('=');
         if (equals == std::string_view::npos || equals == 0)
-            return fail(fmt::format("{} is not KEY=VALUE; a value with a comma is quoted: "
-                                    "UCX_TLS=\"rc,sm\"",
+            return fail(fmt::format("invalid {} (expected KEY=VALUE; quote a value with a comma: "
+                                    "UCX_TLS=\"rc,sm\")",
                                     json::show_text(piece)));
         const std::string key{trimmed(piece.substr(0, equals))};
         ASSAY_TRY(set(variant, key, unquoted(trimmed(piece.substr(equals + 1)))));
@@ -299,8 +301,8 @@ Result<std::vector<Variant>> parse_variants(const std::vector<std::string>& text
     const auto with = std::ranges::find_if(
         variants, [](const Variant& variant) { return !variant.library.empty(); });
     if (without != variants.end() && with != variants.end())
-        return fail(fmt::format("--interleave: {} names a library and {} none: name one in every "
-                                "variant, or in none",
+        return fail(fmt::format("--interleave: {} has a library and {} has none; give one in every "
+                                "variant or in none",
                                 json::show_text(with->label), json::show_text(without->label)));
     return variants;
 }

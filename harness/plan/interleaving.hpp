@@ -36,7 +36,7 @@ Result<Variant> parse_variant(std::string_view text);
 /// At least two, with different labels, and all or none of them with a library.
 Result<std::vector<Variant>> parse_variants(const std::vector<std::string>& texts);
 
-/// As it is recorded: environment.NAME, library, via.
+/// Changes in recorded form: environment.NAME, library, via.
 record::NamedList changes_of(const Variant& variant);
 
 /// The order of the variants in this pair (from 0): forward and back, so that a drift over a few seconds

@@ -75,8 +75,7 @@ std::vector<std::string_view> units_of(BoundBy bound) {
 std::string unknown_metric(std::string_view name) {
     std::vector<std::string> known;
     for (const auto& metric : record::metric_table) known.emplace_back(metric.name);
-    return fmt::format("{} is not in the table of metrics{}; `assay list --metrics` and "
-                       "share/assay/metrics.json have all",
+    return fmt::format("{} is an unknown metric{}; `assay list --metrics` shows all",
                        json::show_text(name), suggestion(name, known));
 }
 
@@ -101,8 +100,8 @@ Result<Manifest> manifest_from(const json::Value& value, std::string_view source
     root.read("schema", schema);
     if (schema != schema_name)
         root.expected("schema",
-                      fmt::format("\"{}\": it is not a manifest, or one of another version "
-                                  "of assay",
+                      fmt::format("\"{}\": not a manifest, or written by another version of "
+                                  "assay",
                                   schema_name));
     root.read("library", library);
     json::decode(root, m);
@@ -112,7 +111,7 @@ Result<Manifest> manifest_from(const json::Value& value, std::string_view source
     m.library = library;
     // A manifest must not refer to a library in another folder.
     if (!m.library.has_filename() || m.library.has_parent_path())
-        root.expected("library", "the name of a file beside the manifest");
+        root.expected("library", "the name of a file in the folder of the manifest");
     ASSAY_TRY(document.result());
     // JSON has one kind of number: 1 is accepted as a real number.
     for (auto& benchmark : m.benchmarks)
@@ -138,7 +137,7 @@ Result<void> check_reported(const std::string& text) {
     const auto* metric = record::find_metric(name);
     if (metric == nullptr) return fail(fmt::format("its metric {}", unknown_metric(name)));
     if (text.substr(std::min(equals + 1, text.size())) == metric->unit) return {};
-    return fail(fmt::format("its metric {} is in {}, not in {}", name, metric->unit,
+    return fail(fmt::format("its metric {} has the unit {}, not {}", name, metric->unit,
                             json::show_text(text.substr(std::min(equals + 1, text.size())))));
 }
 
@@ -164,15 +163,15 @@ bool is_clean(std::string_view text) {
 Result<void> check_clean(const std::vector<std::string_view>& texts) {
     for (const auto text : texts)
         if (!is_clean(text))
-            return fail(fmt::format("{} holds control characters", json::show_text(text)));
+            return fail(fmt::format("{} has control characters", json::show_text(text)));
     return {};
 }
 
 /// Variables are for libraries under test, not for the loader or the harness.
 Result<void> check_variable(const ParameterVariable& v) {
     if (v.name.empty() || !std::ranges::all_of(v.name, [](char c) { return is_word(c); }))
-        return fail(fmt::format("{} is not a valid name of an environment variable",
-                                json::show_text(v.name)));
+        return fail(
+            fmt::format("invalid name {} of an environment variable", json::show_text(v.name)));
     if (v.name.starts_with("LD_") || v.name.starts_with("ASSAY_") || v.name == "PATH")
         return fail(fmt::format("it may not set {}", v.name));
     return check_clean({v.value, v.setting});
@@ -180,7 +179,7 @@ Result<void> check_variable(const ParameterVariable& v) {
 
 Result<void> check_parameter(const Parameter& p) {
     if (!is_plain(p.name))
-        return fail(fmt::format("parameter name \"{}\" should be snake_case", p.name));
+        return fail(fmt::format("invalid parameter name \"{}\" (expected snake_case)", p.name));
     const auto wrong = [&](std::string_view what) {
         return fail(fmt::format("parameter {}: {}", p.name, what));
     };
@@ -210,7 +209,8 @@ Result<void> check_parameter(const Parameter& p) {
 
 Result<void> check_benchmark(const Benchmark& b) {
     if (!is_id(b.id))
-        return fail(fmt::format("id \"{}\" should be <family>.<name> in lower case", b.id));
+        return fail(
+            fmt::format("invalid id \"{}\" (expected <family>.<name> in lower case)", b.id));
     const std::pair<const char*, const std::string&> texts[] = {
         {"place", b.place}, {"question", b.question}, {"method", b.method}, {"caveats", b.caveats}};
     for (const auto& [name, text] : texts)
@@ -220,30 +220,30 @@ Result<void> check_benchmark(const Benchmark& b) {
     if (record::find_metric(b.headline) == nullptr)
         return fail(fmt::format("{}: its headline {}", b.id, unknown_metric(b.headline)));
     if (b.items && !record::is_item_name(*b.items))
-        return fail(fmt::format("{}: its items {} should be a word in lower case, as in keys", b.id,
-                                json::show_text(*b.items)));
+        return fail(fmt::format("{}: invalid items {} (expected a word in lower case, as in keys)",
+                                b.id, json::show_text(*b.items)));
     const auto units = units_of(b.bound);
     if (!units.empty() &&
         std::ranges::find(units, record::find_metric(b.headline)->unit) == units.end())
-        return fail(fmt::format("{}: its bound {} is none of its headline \"{}\"", b.id,
+        return fail(fmt::format("{}: its bound {} does not fit its headline \"{}\"", b.id,
                                 to_string(b.bound), b.headline));
     for (const auto& id : ceiling_ids(b))
-        if (!is_id(id)) return fail(fmt::format("{}: its ceiling \"{}\" is not an id", b.id, id));
+        if (!is_id(id))
+            return fail(fmt::format("{}: invalid ceiling \"{}\" (expected an id)", b.id, id));
     for (const auto& word : words_of(b.ceiling))
         if (const auto colon = word.find(':'); colon != word.npos) {
             const auto equals = word.find('=', colon);
             if (equals == word.npos || equals + 1 == word.size() ||
                 !is_plain(word.substr(colon + 1, equals - colon - 1)))
-                return fail(fmt::format("{}: its ceiling \"{}\" should be ID or ID:PARAMETER=VALUE",
-                                        b.id, word));
+                return fail(fmt::format(
+                    "{}: invalid ceiling \"{}\" (expected ID or ID:PARAMETER=VALUE)", b.id, word));
         }
     for (const auto& reported : words_of(b.metrics.value_or("")))
         if (auto checked = check_reported(reported); !checked)
             return fail(fmt::format("{}: {}", b.id, checked.error().message));
     for (const auto& package : words_of(b.packages.value_or("")))
         if (!is_package(package))
-            return fail(
-                fmt::format("{}: {} is no name of a package", b.id, json::show_text(package)));
+            return fail(fmt::format("{}: invalid package name {}", b.id, json::show_text(package)));
     std::set<std::string_view> names;
     for (const auto& parameter : b.parameters) {
         if (auto checked = check_parameter(parameter); !checked)
@@ -252,7 +252,7 @@ Result<void> check_benchmark(const Benchmark& b) {
             return fail(fmt::format("{}: parameter {} is given twice", b.id, parameter.name));
     }
     if (b.team && !names.contains("ranks"))
-        return fail(fmt::format("{}: measured by a team, but without a parameter ranks", b.id));
+        return fail(fmt::format("{}: a benchmark of a team needs a parameter ranks", b.id));
     return {};
 }
 
@@ -278,14 +278,15 @@ std::optional<std::string> ceiling_value(const Benchmark& benchmark, std::string
 
 Result<void> check_manifest(const Manifest& manifest) {
     if (!is_plain(manifest.module))
-        return fail(fmt::format("module name \"{}\" should be lower case letters, digits and _",
-                                manifest.module));
+        return fail(
+            fmt::format("invalid module name \"{}\" (expected lower case letters, digits and _)",
+                        manifest.module));
     if (manifest.build_id.empty()) return fail("its build id is empty");
     ASSAY_TRY(check_clean({manifest.build_id, manifest.launcher}));
     ASSAY_TRY(check_clean({manifest.path_variable.value_or("")}));
     for (const auto& t : manifest.tunings)
         ASSAY_TRY(check_clean({t.variable, t.value, t.requires_isa}));
-    if (manifest.benchmarks.empty()) return fail("it has no benchmark");
+    if (manifest.benchmarks.empty()) return fail("it has no benchmarks");
     std::set<std::string_view> ids;
     for (const auto& benchmark : manifest.benchmarks) {
         ASSAY_TRY(check_benchmark(benchmark));

@@ -18,7 +18,7 @@
 
 namespace assay::plan {
 
-/// What bounds the primary metric by the data sheets: assay_bound in assay/module.h, in its order.
+/// The bound of the primary metric by the data sheets: assay_bound in assay/module.h, in its order.
 ASSAY_ENUM(BoundBy, none, vector_units, matrix_units, memory, host_link, device_links, network)
 inline std::string_view expected_text(BoundBy /*any*/) {
     return "vector_units, matrix_units, memory, host_link, device_links or network";
@@ -86,7 +86,7 @@ struct Manifest {
 /// Why a benchmark may not name this metric: it is not in the table, which the sentence says where to find.
 std::string unknown_metric(std::string_view name);
 
-/// As in its manifest, for all who print JSON.
+/// The benchmark as in its manifest, for all who print JSON.
 json::Value to_json(const Benchmark& benchmark);
 
 /// Checks that ids are <family>.<name> and unique, primary metrics in the table of metrics, defaults of
@@ -101,9 +101,9 @@ Result<void> write_manifest(const Manifest& manifest, const std::filesystem::pat
 
 // All modules, by their manifests.
 
-/// Every manifest in the layout's module folder and in the folders of ASSAY_MODULE_PATH, ordered by
-/// module name. A manifest that cannot be read is reported as a problem; the others are
-/// returned. Of two modules with one name, the first folder's is used, with a problem.
+/// Every manifest in the layout's module folder and in the folders of ASSAY_MODULE_PATH, ordered by module name. A
+/// manifest that cannot be read is reported as a problem; the others are returned. If two modules share a name, the
+/// first folder's is used, with a problem.
 struct Catalogue {
     std::vector<Manifest> modules;
     std::vector<Error> problems;

@@ -53,7 +53,7 @@ std::optional<record::Value> value_of(const Parameter& parameter, std::string_vi
     return std::string{text};
 }
 
-/// What would be right instead of the word.
+/// The expectation for a wrong word.
 std::string correction(const Parameter& parameter, std::string_view text) {
     if (const auto near = nearest(text, parameter.names); !near.empty())
         return fmt::format(" (did you mean {}?)", near);
@@ -172,7 +172,7 @@ Result<Ends> read_ends(const Parameter& parameter, std::string_view text) {
         if (fault != std::errc{} || end != last || ends.per_octave < 1 ||
             ends.per_octave > most_per_octave)
             return refuse_range(parameter, text,
-                                fmt::format("after the colon goes 1 to {}", most_per_octave));
+                                fmt::format("expected 1 to {} after the colon", most_per_octave));
         high = high.substr(0, colon);
     }
     ASSAY_TRY(auto first, parse_value(parameter, text.substr(0, at)));
@@ -208,7 +208,8 @@ values_in_range(const Parameter& parameter, std::string_view text, const record:
     const auto low = number_of(ends.low, machine);
     const auto high = number_of(ends.high, machine);
     if (low < 1 || low > high)
-        return refuse_range(parameter, text, fmt::format("{} to {} is not a range", low, high));
+        return refuse_range(parameter, text,
+                            fmt::format("{} to {} is not a rising range", low, high));
     std::vector<record::Value> values;
     for (std::int64_t octave = low; octave < high; octave *= 2) {
         for (std::int64_t step = 0; step < ends.per_octave; ++step) {

@@ -47,7 +47,7 @@ std::string range_of(const Parameter& parameter);
 Result<void> check_value(const Parameter& parameter, const record::Value& value);
 /// "64MiB", "0.5", "true", "fp64". Integers take the suffixes of base/quantity.hpp.
 Result<record::Value> parse_value(const Parameter& parameter, std::string_view text);
-/// As in suites and manifests; an integer may be written as a text with a suffix.
+/// Value in a suite or manifest; an integer may be written as a text with a suffix.
 Result<record::Value> value_from_json(const Parameter& parameter, const json::Value& value);
 
 // --- value range ---------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ bool is_range(std::string_view text);
 Result<std::vector<record::Value>>
 values_in_range(const Parameter& parameter, std::string_view text, const record::Machine& machine);
 
-/// What the symbol of an integer stands for; an unknown machine has one core and caches of unknown size.
+/// The number that the symbol of an integer stands for; an unknown machine has one core and caches of unknown size.
 std::optional<std::int64_t> number_of_symbol(std::string_view symbol,
                                              const record::Machine& machine);
 

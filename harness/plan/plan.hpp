@@ -20,8 +20,8 @@
 
 namespace assay::plan {
 
-/// The devices of the node that a case is measured on. `usual`: the first of a kind. All others mean every device, unless
-/// the user names some.
+/// The devices of the node that a case is measured on. `usual`: the first of a kind. All others mean every device,
+/// unless the user names some.
 ASSAY_ENUM(DeviceUse, usual, in_turn,
            at_once, // all of a kind at the same time: cases that use nothing that devices share
            alone)   // one while the others idle, beside the same case at_once
@@ -43,7 +43,7 @@ struct PlannedCase {
         0; ///< cases measured together whatever the order: peaks with what they bound
     std::optional<record::Spread> spread{};
     record::ReasonCode skip_code = record::ReasonCode::nothing_to_compare;
-    /// What the identity has beside the parameters: together=sockets:2 (see together.hpp), on the host part=1/2,
+    /// Parts of the identity beside the parameters: together=sockets:2 (see together.hpp), on the host part=1/2,
     /// alone=true, stress=true.
     record::NamedList together{};
     bool with_previous = false;            ///< measured at once with the case before it in the plan
@@ -65,9 +65,10 @@ struct Plan {
     int replicas = 3;
     /// A case that is known after so many replicas gets no more; absent: every case gets all of them.
     std::optional<int> fewest_replicas{};
-    /// Of the whole run but its stress: after the first replica of every case none begins that would end later. Absent: no end.
+    /// Time limit of the whole run but its stress: after the first replica of every case none begins that would end
+    /// later. Absent: no end.
     std::optional<double> most_seconds{};
-    /// Of a budget: no case whose calls cannot be cut short begins that would end later, the first replica included.
+    /// Budget: no case whose calls cannot be cut short begins that would end later, the first replica included.
     std::optional<double> hard_seconds{};
     Job job;                    ///< the hosts of teams; none: all on this machine
     bool fresh_workers = false; ///< a new process for each case, as interleaving needs
@@ -100,7 +101,7 @@ struct PlanRequest {
                                ///< the devices
 };
 
-/// Of a case. Of one under stress its course is judged, in a single long window.
+/// Replicas of a case; under stress one long window, whose course is judged.
 inline int replicas_of(const Plan& plan, const PlannedCase& planned) {
     return planned.is_stress ? 1 : plan.replicas;
 }

@@ -38,7 +38,7 @@ constexpr double measured_share = 1.3; // looks come at 1.3 times the number of 
 constexpr double least_measured = 0.1;
 constexpr double least_warmup = 0.1;
 
-/// What a worker is started with: the requested number of threads or processes, and the place.
+/// Arguments of a worker: the requested number of threads or processes, and the place.
 std::string team_of(const PlannedCase& planned) {
     std::string team;
     for (const char* name : {"ranks", "threads"})
@@ -95,7 +95,7 @@ int workers_of(const Plan& plan, bool team) {
     return count;
 }
 
-/// Of all replicas; what is measured at once is one.
+/// Steps of all replicas; cases measured at once count as one.
 int steps_of(const Plan& plan) {
     int steps = 0;
     for (const auto& planned : plan.cases)
@@ -249,16 +249,17 @@ void fit_budget(Plan& plan, double seconds) {
     }
     cut(plan.protocol, cap);
     plan.notes.push_back(
-        fmt::format("budget of {:.0f} s: at most {:.2g} s of measuring and {:.2g} s "
-                    "of warming up for each case in each replica",
+        fmt::format("to fit into {:.0f} s, each replica of a case measures for at most {:.2g} s "
+                    "after {:.2g} s of warm-up",
                     seconds, plan.protocol.budget_seconds, plan.protocol.warmup_seconds));
     if (const double needed = expected_seconds(plan); needed > seconds)
         plan.notes.push_back(
             fmt::format("the budget of {:.0f} s is too small for these cases: "
-                        "expect {:.0f} s; choose fewer with --only or --exclude, or --replicas{}",
+                        "expect {:.0f} s, or choose fewer cases (--only, --exclude) or "
+                        "--replicas{}",
                         seconds, needed,
                         std::ranges::any_of(plan.cases, run_time_of)
-                            ? "; cases of other programs that do not fit are not measured"
+                            ? "; external programs that do not fit are not measured"
                             : ""));
 }
 
@@ -302,13 +303,12 @@ struct Asked {
 
 /// A suite or benchmarks? Not both: they would need two protocols.
 Result<Asked> read_asked(const Catalogue& catalogue, const std::vector<std::string>& what) {
-    if (what.empty()) return fail("say what to measure: a suite or benchmarks");
+    if (what.empty()) return fail("name a suite or benchmark; `assay list` shows them");
     for (const auto& item : what) {
         const auto path = find_suite(item);
         if (path.empty()) continue;
         if (what.size() > 1)
-            return fail(
-                fmt::format("{} is a suite: name one suite, or benchmarks, not both", item));
+            return fail(fmt::format("{} is a suite; name either one suite or benchmarks", item));
         ASSAY_TRY(auto suite, read_suite(path));
         return Asked{std::move(suite)};
     }
@@ -331,7 +331,8 @@ Result<Asked> read_asked(const Catalogue& catalogue, const std::vector<std::stri
 /// on is not part of the plan's digest: one may continue for longer.
 Result<void> make_soak(Plan& plan) {
     if (plan.has_stages)
-        return fail("--for: a suite with stages is no soak; name another, or its cases");
+        return fail("--for: a suite with stages cannot soak (expected a suite without stages, or "
+                    "benchmarks)");
     for (auto& planned : plan.cases) {
         planned.protocol.soaks = true;
         planned.together.push_back({"soak", true});
@@ -346,9 +347,13 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     ASSAY_TRY(const auto asked, read_asked(catalogue, request.what));
     const Suite* suite = asked.suite ? &*asked.suite : nullptr;
     ASSAY_TRY(auto selection, select_cases(catalogue, request, suite));
+    auto& shown = selection.notes;
+    auto& left_out = selection.left_out;
+    left_out.insert(left_out.end(), shown.begin(), shown.end());
+    if (!selection.cannot_run.empty()) shown.insert(shown.begin(), selection.cannot_run);
     if (selection.cases.empty()) {
         std::string why;
-        for (const auto& note : selection.notes) why += "\n  " + note;
+        for (const auto& note : shown) why += "\n  " + note;
         return fail("nothing is left to measure" + why);
     }
     Plan plan{.suite = suite != nullptr ? suite->name : "custom"};
@@ -367,8 +372,8 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
         plan.fewest_replicas = std::min(plan.replicas, fewest_replicas);
     if (request.soak_seconds) plan.soak_seconds = request.soak_seconds;
     plan.job = request.job;
-    plan.left_out = selection.notes;
-    plan.notes = std::move(selection.notes);
+    plan.left_out = std::move(left_out);
+    plan.notes = std::move(shown);
     plan.cases = std::move(selection.cases);
     plan.not_here = std::move(selection.not_here);
     order_cases(plan.cases);
@@ -383,7 +388,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
 
 namespace {
 
-/// Of a budget for the whole run; too little for another replica and a quiet moment is nothing.
+/// Rest of a budget for the whole run; 0 if too little for another replica and a quiet moment.
 double rest_of(double budget_seconds, double expected_seconds) {
     constexpr double least = 5;
     const double rest = budget_seconds - expected_seconds;
@@ -413,15 +418,17 @@ void note_targets(Plan& plan) {
         const double needed = std::ceil(std::pow(2 * spread.between_replicas / target, 2));
         if (!known || needed <= plan.replicas || planned.is_stress || !planned.skip_reason.empty())
             continue;
-        kinds.try_emplace(spread.source,
-                          fmt::format("{} {} (usually {} with {})", spread.source, needed,
-                                      record::human_percent(usual), plan.replicas));
+        kinds.try_emplace(spread.source, fmt::format("{} ±{} ({})", spread.source,
+                                                     record::human_percent(usual), needed));
     }
     std::string words;
     for (const auto& [kind, text] : kinds) words += (words.empty() ? "" : ", ") + text;
     if (!words.empty())
-        plan.notes.push_back(fmt::format("replicas that a half width of {} would take: {}",
-                                         record::human_percent(plan.protocol.target), words));
+        plan.notes.push_back(fmt::format(
+            "{} replica{} will not reach ±{:g}% for all cases. Usual intervals, and in brackets "
+            "the replicas that ±{:g}% would take: {}",
+            plan.replicas, plan.replicas == 1 ? "" : "s", plan.protocol.target * 100,
+            plan.protocol.target * 100, words));
 }
 
 /// To those that fit into the time of the suite, which three replicas of every case may exceed: devices add cases.

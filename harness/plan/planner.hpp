@@ -43,12 +43,14 @@ void fit_budget(Plan& plan, double seconds);
 struct Selection {
     std::vector<PlannedCase> cases;    ///< each once
     std::vector<PlannedCase> not_here; ///< those that cannot run on this machine
-    std::vector<std::string> notes;    ///< what was left out and why
+    std::vector<std::string> left_out; ///< modules and hardware that are missing, for the record
+    std::string cannot_run;            ///< these in one sentence; empty if nothing is missing
+    std::vector<std::string> notes;    ///< what else was left out and why
 };
 
 /// More cases than this are refused: a typing error, and weeks of measuring.
 inline constexpr std::size_t most_cases = 100'000;
-/// Of all parameters before they are combined, ranges written out.
+/// Limit for the values of all parameters before they are combined, ranges written out.
 inline constexpr std::size_t most_values = 100'000;
 
 /// All cases of `suite`, or of the benchmarks in request.what if it is null, after --set, --only and --exclude.

@@ -57,9 +57,8 @@ struct Room {
     std::size_t left = most_values;
     Result<void> take(std::size_t count, std::string_view where) {
         if (count > left)
-            return fail(fmt::format("{}: these are more than {} values: give fewer, or shorter "
-                                    "ranges",
-                                    where, most_values));
+            return fail(fmt::format("{}: more than {} values; give fewer, or shorter ranges", where,
+                                    most_values));
         left -= count;
         return {};
     }
@@ -164,12 +163,20 @@ bool is_of_no_module(const Catalogue& catalogue, const SuiteCase& entry) {
     return !entry.library.empty() && !has_module(catalogue, entry.library);
 }
 
-/// One note for all entries without their module: a build without nvcc lacks a dozen at once.
-void note_modules(const Catalogue& catalogue, const Suite& suite, std::vector<std::string>& notes) {
+using Counts = std::vector<std::pair<std::string, std::size_t>>;
+
+/// A note for all entries without their module: a build without nvcc lacks a dozen at once. Returns the sentence for
+/// people; the nearest name helps in suites of their own.
+std::string note_modules(const Catalogue& catalogue, const Suite& suite,
+                         std::vector<std::string>& notes) {
     std::map<std::string, std::size_t> missing;
+    std::size_t entries = 0;
     for (const auto& entry : suite.cases)
-        if (is_of_no_module(catalogue, entry)) ++missing[entry.library];
-    if (missing.empty()) return;
+        if (is_of_no_module(catalogue, entry)) {
+            ++missing[entry.library];
+            ++entries;
+        }
+    if (missing.empty()) return {};
     std::vector<std::string> words;
     for (const auto& [name, count] : missing) {
         const auto meant = nearest(name, module_names(catalogue));
@@ -178,9 +185,19 @@ void note_modules(const Catalogue& catalogue, const Suite& suite, std::vector<st
     }
     notes.push_back(fmt::format("left out of the suite, because their module is missing: {}",
                                 fmt::join(words, ", ")));
+    const bool is_installed = find_suite(suite.name) == suite.source;
+    std::vector<std::string> names;
+    for (const auto& [name, count] : missing) {
+        const auto meant = is_installed ? "" : nearest(name, module_names(catalogue));
+        names.push_back(meant.empty() ? name : fmt::format("{} (perhaps {})", name, meant));
+    }
+    return fmt::format("{} {} of the suite need{} module{} that {} not installed: {}", entries,
+                       entries == 1 ? "entry" : "entries", entries == 1 ? "s" : "",
+                       names.size() == 1 ? "" : "s", names.size() == 1 ? "is" : "are",
+                       fmt::join(names, ", "));
 }
 
-/// What the entry needs and is not here; empty if all is.
+/// The missing requirement of the entry; empty if all are met.
 std::string missing_for(const SuiteCase& entry, const PlanRequest& request) {
     const auto has = [&](Need need) {
         const auto& machine = request.machine;
@@ -237,7 +254,6 @@ Result<std::vector<Draft>> drafts_of_suite(const Catalogue& catalogue, const Sui
                                            const PlanRequest& request,
                                            std::vector<std::string>& notes) {
     std::vector<Draft> drafts;
-    note_modules(catalogue, suite, notes);
     Room room;
     for (std::size_t i = 0; i < suite.cases.size(); ++i) {
         const auto where = fmt::format("{}: cases[{}]", suite.source, i);
@@ -359,24 +375,40 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
     }
 }
 
-/// What is missing where there is no such device: a text of the plan's document.
+/// The missing thing where there is no such device: a text of the plan's document.
 std::string no_device(std::string_view place) {
     return place == "hip" ? "an AMD device" : "a CUDA device";
 }
 
+/// "22 cases cannot run on this machine: 19 need a CUDA device, 3 need several hosts (--hosts)".
+std::string missing_in_words(const Counts& counts) {
+    std::size_t all = 0;
+    std::string list;
+    for (const auto& [missing, count] : counts) {
+        all += count;
+        list += fmt::format("{}{} need{} {}", list.empty() ? "" : ", ", count,
+                            count == 1 ? "s" : "", missing);
+    }
+    if (counts.size() == 1)
+        list = fmt::format("{} {}", all == 1 ? "it needs" : "they need", counts.front().first);
+    return fmt::format("{} case{} cannot run on this machine: {}", all, all == 1 ? "" : "s", list);
+}
+
 /// A note for everything that is missing, in the order of its first case.
 void note_missing(Selection& selection) {
-    std::vector<std::pair<std::string, std::size_t>> counts;
+    Counts counts;
     for (const auto& planned : selection.not_here) {
-        const auto known =
-            std::ranges::find(counts, planned.missing, &std::pair<std::string, std::size_t>::first);
+        const auto known = std::ranges::find(counts, planned.missing, &Counts::value_type::first);
         if (known == counts.end())
             counts.emplace_back(planned.missing, 1);
         else
             ++known->second;
     }
+    if (!counts.empty())
+        selection.cannot_run = missing_in_words(counts) +
+                               (selection.cannot_run.empty() ? "" : "; " + selection.cannot_run);
     for (const auto& [missing, count] : counts)
-        selection.notes.push_back(
+        selection.left_out.push_back(
             missing == no_device("cuda") || missing == no_device("hip")
                 ? fmt::format("{} case{} on {} devices left out: this machine has none", count,
                               count == 1 ? "" : "s", missing == no_device("hip") ? "AMD" : "CUDA")
@@ -411,6 +443,8 @@ Result<void> place_cases(Selection& selection, const PlanRequest& request, bool 
 Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& request,
                                const Suite* suite) {
     Selection selection;
+    if (suite != nullptr)
+        selection.cannot_run = note_modules(catalogue, *suite, selection.left_out);
     ASSAY_TRY(auto drafts, suite != nullptr
                                ? drafts_of_suite(catalogue, *suite, request, selection.notes)
                                : drafts_of_ids(catalogue, request.what));
@@ -429,7 +463,7 @@ Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& re
         return fail(fmt::format("this would be more than {} cases: give fewer values with --set, "
                                 "or fewer benchmarks with --only or --exclude",
                                 most_cases));
-    // What can run comes first: of two equal entries it is the one that is kept.
+    // Cases that can run come first, so that of two equal entries the runnable one is kept.
     std::ranges::stable_partition(drafts, [](const Draft& draft) { return draft.missing.empty(); });
     std::set<std::string> seen;
     for (const auto& draft : drafts) expand(draft, selection.cases, seen);

@@ -26,7 +26,7 @@ struct SuiteParameter {
     std::vector<json::Value> values; ///< one or more; checked against the benchmark by the plan
 };
 
-/// What an entry may ask of a machine; without it, its cases are left out at no cost.
+/// Demands of an entry on a machine; if unmet, its cases are left out at no cost.
 ASSAY_ENUM(Need, hosts, devices, rdma)
 
 struct SuiteCase {

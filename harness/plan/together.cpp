@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view parts_prefix = "cpus:";
 constexpr int most_parts = 1024;
 
-/// Of "cpus:N".
+/// The N of "cpus:N".
 std::optional<int> parts_of(std::string_view text) {
     if (!text.starts_with(parts_prefix)) return std::nullopt;
     const auto count = to_number(text.substr(parts_prefix.size()));
@@ -30,7 +30,7 @@ std::optional<int> parts_of(std::string_view text) {
 }
 
 tl::unexpected<Error> does_not_apply(std::string_view kind, const std::string& why) {
-    return fail(fmt::format("nothing to run together by {}: {}", kind, why));
+    return fail(fmt::format("cannot run together by {}: {}", kind, why));
 }
 
 using Shares = std::vector<machine::Shape>;
@@ -40,15 +40,15 @@ Result<Shares> host_shares(const std::string& kind, const machine::Shape& shape)
     if (const auto count = parts_of(kind)) {
         const auto cores = shape.usable.size();
         if (cores < static_cast<std::size_t>(*count))
-            return does_not_apply(kind, fmt::format("this machine lets it use {} core{}", cores,
-                                                    cores == 1 ? "" : "s"));
+            return does_not_apply(
+                kind, fmt::format("this process may use {} core{}", cores, cores == 1 ? "" : "s"));
         return machine::even_shares(shape, static_cast<std::size_t>(*count));
     }
     const bool by_socket = kind == "sockets";
     auto shares = machine::shares_of(shape, by_socket ? shape.socket_cpus : shape.numa_cpus);
     if (shares.size() < 2)
-        return does_not_apply(kind, fmt::format("there is one {} here that it may use",
-                                                by_socket ? "socket" : "NUMA node"));
+        return does_not_apply(
+            kind, fmt::format("this process may use one {}", by_socket ? "socket" : "NUMA node"));
     return shares;
 }
 
@@ -57,20 +57,19 @@ Result<std::vector<PlannedCase>> siblings(const PlannedCase& planned, const std:
                                           const machine::Shape& shape) {
     const auto& benchmark = *planned.benchmark;
     if (benchmark.team || benchmark.all_devices)
-        return does_not_apply(kind,
-                              fmt::format("{} uses the whole machine by itself", benchmark.id));
+        return does_not_apply(kind, fmt::format("{} uses the whole machine", benchmark.id));
     const bool on_host = benchmark.place == "host";
     const bool by_device = kind == "devices";
     if (on_host && by_device)
         return does_not_apply(
             kind,
-            fmt::format("{} runs on the host; sockets, numa and cpus:N are for it", benchmark.id));
+            fmt::format("{} runs on the host (expected sockets, numa or cpus:N)", benchmark.id));
     if (!on_host && !by_device)
-        return does_not_apply(
-            kind, fmt::format("{} runs on a device; `devices` is for it", benchmark.id));
+        return does_not_apply(kind,
+                              fmt::format("{} runs on a device (expected devices)", benchmark.id));
     if (by_device && planned.devices.size() < 2)
-        return does_not_apply(kind, planned.devices.empty() ? "no device is known here"
-                                                            : "there is one device");
+        return does_not_apply(kind, planned.devices.empty() ? "this machine has no usable device"
+                                                            : "this machine has one device");
     Shares shares;
     if (on_host) {
         ASSAY_TRY(shares, host_shares(kind, shape));
@@ -148,8 +147,8 @@ std::vector<PlannedCase> one_on_each(const PlannedCase& planned, const machine::
     return all;
 }
 
-/// What heats the node works at the same time, devices first. Where the host's cores work, too, each device keeps one of
-/// them for its process.
+/// All cases that heat the node work at the same time, devices first. Where the host's cores work, too, each device
+/// keeps one of them for its process.
 void heat_at_once(std::vector<PlannedCase>& cases, machine::Shape shape) {
     const auto heats = [](const PlannedCase& planned) {
         return planned.is_stress && planned.skip_reason.empty() && !planned.benchmark->team;

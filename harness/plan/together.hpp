@@ -18,7 +18,7 @@ inline constexpr std::string_view together_words =
 /// Is it one of these?
 bool is_together(std::string_view text);
 
-/// As many cores as cases may use at once.
+/// The cores that cases may use at once.
 machine::Shape shape_for(const PlanRequest& request);
 
 /// In place of each case that asks for it, one for each place, one after the other. A case for which there are not two

@@ -117,8 +117,8 @@ Result<Connection> Connection::open(std::string_view address) {
     }
     const auto target = parse_address(address);
     if (!target)
-        return fail(fmt::format("`{}` is not an address; it should be unix:@<name>, "
-                                "tcp:<address>:<port> or {}",
+        return fail(fmt::format("invalid address `{}` (expected unix:@<name>, "
+                                "tcp:<address>:<port> or {})",
                                 address, inherited_address()));
     Connection connection{::socket(target->value.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     if (!connection.descriptor_) return system_failure("open a socket", errno);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A control group (version 2) for a program and all that it starts: the kernel ends it as a whole, however fast its
-// processes fork and wherever they moved their sessions. Where the user may not make one there is none.
+// processes fork and wherever they moved their sessions. Unavailable if the user may not make one.
 
 #pragma once
 

@@ -28,7 +28,7 @@ std::string entry_of(pid_t pid, const std::function<bool(std::string_view)>& wan
     return {};
 }
 
-/// What makes process numbers of two listings the same: "<boot>-<namespace>-".
+/// Prefix that makes process numbers of two listings the same: "<boot>-<namespace>-".
 std::string scope() {
     std::string boot;
     std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;

@@ -47,7 +47,7 @@ std::string line_of(const Message& message) {
         message);
 }
 
-/// Reads the alternative of the variant with this name; false when there is none.
+/// Reads the alternative of the variant with this name; false for an unknown one.
 template <class... Kinds>
 bool read_as(std::string_view name, const json::Object& from, std::variant<Kinds...>& to) {
     const auto read = [&]<class Kind>(std::type_identity<Kind>) {

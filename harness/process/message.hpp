@@ -104,8 +104,8 @@ struct Phase {
     std::string phase;
 };
 
-/// Of a case with siblings. It waits at `ready`; at `measured` it goes on working, unmeasured, so that the last one to
-/// measure is not alone.
+/// Sent by a case with siblings. It waits at `ready`; at `measured` it goes on working, unmeasured, so that the last
+/// one to measure is not alone.
 struct Reached {
     static constexpr std::string_view type = "reached";
     std::uint64_t id = 0;

@@ -78,17 +78,17 @@ Result<Endpoint> endpoint_of(std::string_view what) {
         return path.empty() ? one.name == what : one.path == path;
     });
     if (known == known_services.end() || authority.empty())
-        return fail(fmt::format("--watch-preemption: got \"{}\", expected ec2, gce, azure, or an "
-                                "http:// URL that ends in {}, {} or {}",
-                                what, known_services[0].path, known_services[1].path,
-                                known_services[2].path));
+        return fail(fmt::format(
+            "--watch-preemption: invalid service \"{}\" (expected ec2, gce, azure, "
+            "or an http:// URL that ends in {}, {} or {})",
+            what, known_services[0].path, known_services[1].path, known_services[2].path));
     Endpoint endpoint{.known = *known, .authority = std::string{authority}};
     const auto [host, port] = host_and_port(authority);
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     if (::getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0 || found == nullptr)
-        return fail(fmt::format("--watch-preemption: there is no host \"{}\"", authority));
+        return fail(fmt::format("--watch-preemption: unknown host \"{}\"", authority));
     std::copy_n(reinterpret_cast<const char*>(found->ai_addr), found->ai_addrlen,
                 reinterpret_cast<char*>(&endpoint.address));
     endpoint.size = found->ai_addrlen;
@@ -242,9 +242,8 @@ PreemptionWatch::begin(std::string_view what, std::function<void()> on_notice, m
     ASSAY_TRY(auto endpoint, endpoint_of(what));
     const auto notice = look(endpoint, endpoint.known.first_patience);
     if (notice == Notice::no_answer)
-        return fail(fmt::format("--watch-preemption {}: {} does not answer as the metadata service "
-                                "of {} does",
-                                what, endpoint.authority, endpoint.known.name),
+        return fail(fmt::format("--watch-preemption {}: {} is not the metadata service of {}", what,
+                                endpoint.authority, endpoint.known.name),
                     Fault::environment);
     // NOLINTNEXTLINE(modernize-make-unique): names of members say more
     std::unique_ptr<PreemptionWatch> made{new PreemptionWatch{std::unique_ptr<Watch>{new Watch{

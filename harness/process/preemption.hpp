@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Will the cloud provider take this machine back? Asks its metadata service over plain HTTP, every five seconds: EC2 says
-// so two minutes ahead, GCE and Azure 30 seconds. The thread sleeps in between and holds no CPU of a case.
+// Will the cloud provider take this machine back? Asks its metadata service over plain HTTP, every five seconds: EC2
+// says so two minutes ahead, GCE and Azure 30 seconds. The thread sleeps in between and holds no CPU of a case.
 
 #pragma once
 
@@ -38,8 +38,8 @@ private:
 };
 
 // --- signals -------------------------------------------------------------------------------------
-// SIGINT, SIGTERM and SIGHUP (the terminal is gone) during a run: the first one ends it in order, a second one ends this
-// process at once, as without a handler. Those that were ignored before (nohup) remain so. One object at a time.
+// SIGINT, SIGTERM and SIGHUP (the terminal is gone) during a run: the first one ends it in order, a second one ends
+// this process at once, as without a handler. Those that were ignored before (nohup) remain so. One object at a time.
 
 class Signals {
 public:
@@ -51,7 +51,7 @@ public:
     Signals& operator=(Signals&&) = delete;
     ~Signals(); ///< restores the previous handlers
 
-    /// As the first signal does, from any thread; caught() is `preempted` then.
+    /// Acts like the first signal, from any thread; caught() is `preempted` then.
     void preempt();
     static constexpr int preempted = -1;
 

@@ -31,7 +31,7 @@ namespace {
 // A process between the parent and a program. Nothing runs in a parent that is killed, and what a program has
 // detached from itself would go on; the keeper is told of the parent's end and ends all of it.
 
-/// What the kernel sends the keeper when the parent ends.
+/// The signal that the kernel sends the keeper when the parent ends.
 inline constexpr int keeper_signal = SIGTERM;
 
 /// All but this one, which becomes number 0: above all the journals, whose locks the keeper must not hold, and the pipe
@@ -99,8 +99,8 @@ constexpr auto keeper_patience = 3s;
 
 std::string system_words(int error) { return std::system_category().message(error); }
 
-/// What the child needs after fork(), prepared before: between fork() and exec only calls that are
-/// safe in a copy of a threaded process are allowed, so nothing may be allocated there.
+/// Data for the child after fork(), prepared before: between fork() and exec only calls that are safe in a copy of
+/// a threaded process are allowed, so nothing may be allocated there.
 struct Prepared {
     std::vector<char*> arguments;
     std::vector<char*> environment;

@@ -60,7 +60,7 @@ public:
     Process& operator=(const Process&) = delete;
     ~Process(); ///< kills
 
-    /// Of the keeper, if there is one.
+    /// Process id of the keeper, if there is one.
     pid_t pid() const { return pid_; }
     /// Becomes readable when the process ends; -1 if the kernel does not support this.
     int descriptor() const { return descriptor_; }

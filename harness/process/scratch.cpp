@@ -95,11 +95,10 @@ struct Complaint {
 
 /// The first match counts, so the more specific ones come first.
 constexpr std::array complaints{
-    Complaint{
-        .phrase = "unable to reach each other",
-        .words = "no common transport: the processes cannot reach each other by what they may use"},
+    Complaint{.phrase = "unable to reach each other",
+              .words = "no common transport: the processes cannot reach each other"},
     Complaint{.phrase = "No components were able to be opened in the pml framework",
-              .words = "no common transport: this MPI cannot use what was asked for here"},
+              .words = "no common transport: this MPI cannot use the requested one"},
     Complaint{.phrase = "unable to reliably start one or more daemons",
               .words = "the launcher could not start its daemon on a host: mpirun needs ssh "
                        "without a password (or plm_rsh_agent) and Open MPI on every host"},
@@ -171,7 +170,7 @@ std::string complaint_in(const std::filesystem::path& log) {
 }
 
 std::string last_line_of(const std::filesystem::path& log) {
-    constexpr std::streamoff tail = 4096; // bytes: a line longer than that is no message
+    constexpr std::streamoff tail = 4096; // bytes: a longer line cannot be a message
     constexpr std::size_t longest = 200;  // characters shown
     std::ifstream file{log, std::ios::binary | std::ios::ate};
     if (!file) return {};

@@ -41,7 +41,7 @@ private:
 std::string complaint_in_text(std::string_view text);
 std::string complaint_in(const std::filesystem::path& log);
 
-/// The last line of a log, shortened; empty if there is none.
+/// The last line of a log, shortened; empty if the log is.
 std::string last_line_of(const std::filesystem::path& log);
 
 /// Frees what is between the first and the last 8 MiB of a log, while its process may still write to it (it appends).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker learns from its environment before it connects: written by launch/, read by worker/.
+// The part of a worker's environment that it reads before it connects: written by launch/, read by worker/.
 
 #pragma once
 
@@ -38,10 +38,10 @@ std::vector<std::string> to_variables(const Start& start);
 std::string mark_of(const std::string& token);
 /// That of the run's identity.
 std::string run_entry(const std::string& identity);
-/// Of this process. Not after a second thread has started.
+/// The start of this process. Not after a second thread has started.
 Start own_start();
 
-/// Which of the hosts a rank is on, and which of the host's ranks it is.
+/// The host of a rank, and its number among the host's ranks.
 struct RankPlace {
     std::size_t host = 0;
     int local_rank = 0;
@@ -51,14 +51,14 @@ std::optional<RankPlace> place_of(const std::vector<int>& ranks_per_host, int ra
 // --- program -------------------------------------------------------------------------------------
 // What a process starts from: programs on PATH, and the inherited environment.
 
-/// Of this process, as "NAME=value".
+/// Environment of this process, as "NAME=value".
 std::vector<std::string> own_environment();
 /// "NAME" of "NAME=value"
 std::string_view variable_name(std::string_view entry);
 /// The value of `name` among "NAME=value" entries, or null.
 const char* find_variable(const std::vector<std::string>& environment, std::string_view name);
 
-/// A program on PATH; empty when there is none.
+/// A program on PATH; empty if not found.
 std::filesystem::path find_program(std::string_view name, std::string_view path);
 /// The same on the PATH of this process.
 std::filesystem::path find_launcher(std::string_view name);

@@ -31,8 +31,8 @@ double severity_of(const Disturbance& by) {
     return number(by.values, "share").value_or(1);
 }
 
-/// Does it come from outside the node, and can it slow this case? A clock that a hot processor lowered is the node's own
-/// fault.
+/// Does it come from outside the node, and can it slow this case? A clock
+/// that a hot processor lowered is the node's own fault.
 bool disturbs(const Case& c, const Telemetry& telemetry, DisturbanceCode code) {
     const auto& all = telemetry.disturbed_by;
     const bool was_hot =
@@ -104,8 +104,8 @@ int count_measured(const Case& c) {
         c.replicas, [](const Replica& replica) { return is_measured(replica.status); }));
 }
 
-/// All undisturbed ones, if these are enough; otherwise all: what disturbs only slows, so a disturbed replica may well be
-/// on the fastest level.
+/// All undisturbed ones, if these are enough; otherwise all: what disturbs only slows, so a disturbed replica may well
+/// be on the fastest level.
 std::vector<const Replica*> considered(const Case& c) {
     const bool all = !c.spread || undisturbed(c) < needed(c);
     std::vector<const Replica*> found;
@@ -320,7 +320,7 @@ std::string replica_values(const Case& c) {
     return text;
 }
 
-/// Of a case with a Spread, that was measured and has its metrics.
+/// Conclusion for a measured case with a Spread and its metrics.
 std::optional<Conclusion> noise_of(const Case& c) {
     const Spread& spread = *c.spread;
     const auto basis = basis_of(c);
@@ -369,7 +369,7 @@ std::optional<Conclusion> noise_of(const Case& c) {
     return Conclusion{
         .status = Status::unstable,
         .code = ReasonCode::wide_interval,
-        .reason = fmt::format("known to {}, the target is {}: replicas {}", human_percent(half),
+        .reason = fmt::format("±{}, target ±{}: replicas {}", human_percent(half),
                               human_percent(spread.limit), values),
         .values = {{"half_width_share", half}, {"target_share", spread.limit}, {"values", values}}};
 }

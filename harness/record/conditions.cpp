@@ -61,7 +61,7 @@ constexpr std::array table{
         .name = "ranks",
         .of = [](const Case& c, const Machine&) { return counted(c.evidence.ranks, c, "ranks"); },
         .setting = "ranks"},
-    // As proven by counters, logs and lanes: "tcp", "rdma", "nvlink", "shared_memory".
+    // Path proven by counters, logs and lanes: "tcp", "rdma", "nvlink", "shared_memory".
     Condition{.name = "path",
               .of = [](const Case& c, const Machine&) { return setting(c, "path"); },
               .setting = "path"},
@@ -69,7 +69,7 @@ constexpr std::array table{
     Condition{.name = "net_plugin",
               .of = [](const Case& c, const Machine&) { return setting(c, "net_plugin"); },
               .setting = "net_plugin"},
-    // Of another program that is measured: what it does may change with its version.
+    // Another program that is measured may change with its version.
     Condition{.name = "program_version",
               .of = [](const Case& c, const Machine&) { return setting(c, "program_version"); },
               .setting = "program_version"},
@@ -77,9 +77,10 @@ constexpr std::array table{
     Condition{.name = "file_system",
               .of = [](const Case& c, const Machine&) { return setting(c, "file_system"); },
               .setting = "file_system"},
-    // Of metrics made of energy alone, which reports give it (Telemetry::energy_scope): a device's is not a host's.
+    // Metrics made of energy alone, which reports give this condition
+    // (Telemetry::energy_scope): a device's is not a host's.
     Condition{.name = "energy_scope", .of = [](const Case&, const Machine&) { return Found{}; }},
-    // A device that is the CPU, for tests, is no device.
+    // A device that is the CPU, for tests, does not count as one.
     Condition{.name = "executed_on",
               .of = [](const Case& c, const Machine&) -> Found {
                   if (c.place.kind == "host" || c.settings.empty()) return {};

@@ -32,8 +32,8 @@ std::string to_text(const Run& run);
 Result<void> write_run(const std::filesystem::path& path, const Run& run);
 
 /// Digests in run.json: SHA-256 of each section in its canonical form (json::to_canonical), so that a file that was
-/// only formatted anew keeps them, and any other value, key or order of a list does not. They find damage. Who changes
-/// a file on purpose can compute them again: only a signature finds that.
+/// only formatted anew keeps them, and any other value, key or order of a list does not. They find damage. Anyone who
+/// changes a file on purpose can compute them again: only a signature finds that.
 struct Digests {
     std::string algorithm; ///< "sha256"
     std::string run;
@@ -44,10 +44,10 @@ struct Digests {
 
 ASSAY_FIELDS(Digests, algorithm, run, machine, cases, root)
 
-/// Of a document with schema, run, machine and cases; digests that it has are ignored.
+/// Digests of a document with schema, run, machine and cases; digests that it has are ignored.
 Digests digests_of(const json::Value& document);
 
-/// What `root` must be, from the other digests.
+/// The expected `root`, from the other digests.
 std::string root_of(const json::Value& document, const Digests& digests);
 
 /// Stands in the place of a text that a redacted copy hides, in front of 64 digits.
@@ -55,7 +55,7 @@ inline constexpr std::string_view hidden_prefix = "redacted:sha256:";
 
 /// The first section of a result that does not have its digest, as in "cases[2]"; "digests" where these are missing
 /// though the version has them. Nothing where all hold, and in files of version 1. Looks at the text alone, which
-/// the reader has found to be a result: for reading thousands of files. What is wrong in full: check_digests.
+/// the reader has found to be a result: for reading thousands of files. For all that is wrong: check_digests.
 std::optional<std::string> stale_section(std::string_view text);
 
 // --- plain ---------------------------------------------------------------------------------------

@@ -35,7 +35,10 @@ inline std::string human_bytes(double bytes) {
     if (!std::isfinite(bytes)) return "unknown";
     std::size_t step = 0;
     double scaled = bytes;
-    while (std::fabs(scaled) >= 1024.0 && step + 1 < prefixes.size()) {
+    const auto has_four_digits = [&] { // 1022.4 MiB is 0.998 GiB, 1000 MiB stays
+        return std::fabs(scaled) >= 999.5 && scaled != std::floor(scaled);
+    };
+    while ((std::fabs(scaled) >= 1024.0 || has_four_digits()) && step + 1 < prefixes.size()) {
         scaled /= 1024.0;
         ++step;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a machine consists of and how it is set, as recorded. What is not known is empty or absent.
+// Parts and settings of a machine, as recorded. Unknown ones are empty or absent.
 
 #pragma once
 
@@ -92,7 +92,7 @@ struct Bond {
     bool operator==(const Bond&) const = default;
 };
 
-/// What the provider, the firmware and the administrator chose.
+/// Choices of the provider, the firmware and the administrator.
 struct Platform {
     std::string region; ///< of the cloud: "eu-central-1"
     std::string zone;
@@ -146,7 +146,7 @@ struct DeviceFabric {
     bool operator==(const DeviceFabric&) const = default;
 };
 
-/// What a counter of errors said before and after a run.
+/// Values of an error counter before and after a run.
 struct ErrorCounter {
     std::string source;  ///< "edac", "pcie", "infiniband", "network", "nvlink", "driver",
                          ///< "allowance"
@@ -189,7 +189,7 @@ struct PciDevice {
 };
 
 /// A device that benchmarks can run on, as its driver describes it. Each part of a divided device (MIG) is a
-/// device; the whole is none.
+/// device; the whole is not.
 struct Device {
     std::string kind;                      ///< "cuda"
     int index = 0;                         ///< in the order of PCI addresses, among its kind

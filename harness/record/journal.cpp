@@ -95,7 +95,7 @@ Result<Journal> Journal::create(const std::filesystem::path& path, const Journal
                                 const std::optional<Machine>& machine) {
     ASSAY_TRY(auto file, LineFile::open(path));
     if (file.bytes() > 0)
-        return fail(fmt::format("{} holds a run already: it is not overwritten", path.string()));
+        return fail(fmt::format("{} has a run already; it is not overwritten", path.string()));
     json::Value first{{"schema", journal_schema_name}};
     first.update(json::encode(header));
     if (!header.pairing) first.erase("pairing");
@@ -109,7 +109,7 @@ Result<Journal> Journal::resume(const std::filesystem::path& path, const Journal
     ASSAY_TRY(auto file, LineFile::open(path));
     // Another line was written between our read and our lock.
     if (file.bytes() != content.bytes)
-        return fail(fmt::format("{} has {} since it was read: try again", path.string(),
+        return fail(fmt::format("{} has {} since it was read; try again", path.string(),
                                 file.bytes() > content.bytes ? "grown" : "become shorter"),
                     Fault::environment);
     return Journal{std::move(file)};
@@ -152,7 +152,7 @@ Run run_of(JournalContent content) {
 
 Result<Run> read_ended_run(const std::filesystem::path& path, std::size_t limit) {
     if (is_being_written(path))
-        return fail(fmt::format("{} is being written by a run: wait for its end", path.string()),
+        return fail(fmt::format("{} is being written by a run; wait until it ends", path.string()),
                     Fault::environment);
     ASSAY_TRY(auto content, read_journal(path, limit));
     if (!content.header)

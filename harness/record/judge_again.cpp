@@ -11,7 +11,7 @@
 namespace assay::record {
 namespace {
 
-/// What a data sheet contradicts stays refused.
+/// A value that contradicts a data sheet stays refused.
 bool is_due(const Case& c) {
     const bool has_value = is_measured(c.status) || c.status == Status::interrupted;
     return c.spread && c.spread->rules.value_or(1) < current_rules && has_value &&
@@ -28,7 +28,7 @@ Spread spread_at(const Case& c, const Machine& machine) {
                            spread.replicas, spread.source);
 }
 
-/// What batch values would say, where they were not read. What is stored holds where no replica was left out.
+/// Batch values of metrics for which none were read; the stored ones hold if no replica was left out.
 void describe(Case& c, const std::vector<Metric>& stored) {
     if (std::ranges::any_of(c.replicas, [](const Replica& one) { return !one.values.empty(); }))
         return;

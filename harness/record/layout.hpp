@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which keys a record has in JSON: one list for the writer, both readers and the test that holds them
-// against the schema; see json/codec.hpp. Tables, devices, other ceilings and codes of
+// The keys of a record in JSON: one list for the writer, both readers and the test that compares them
+// with the schema; see json/codec.hpp. Tables, devices, other ceilings and codes of
 // reasons may be missing, because files from before there were any have none, and empty ones are not written.
 
 #pragma once

@@ -22,7 +22,7 @@ struct MetricDefinition {
     std::string_view title; ///< for people
     /// The substitute if a case does none of that work: integers have no FLOP.
     std::string_view instead;
-    /// Zero is a value of it: nothing was lost. Of all others it is none.
+    /// Zero is a valid value: nothing was lost. For all other metrics it is invalid.
     bool may_be_zero = false;
 };
 
@@ -40,11 +40,11 @@ inline constexpr std::array metric_table{
     MetricDefinition{"latency", "s", false, "steps", "latency"},
     MetricDefinition{"fastest_latency", "s", false, "", "lowest latency"},
     MetricDefinition{"slowest_latency", "s", false, "", "highest latency"},
-    // Of single round trips, which the mean of a batch hides.
+    // Single round trips, which the mean of a batch hides.
     MetricDefinition{"latency_p50", "s", false, "", "median latency"},
     MetricDefinition{"latency_p99", "s", false, "", "99th percentile of the latency"},
     MetricDefinition{"latency_p999", "s", false, "", "99.9th percentile of the latency"},
-    // Of other programs, as they report them.
+    // Other programs, as they report them.
     MetricDefinition{"latency_p95", "s", false, "", "95th percentile of the latency"},
     MetricDefinition{"iops", "1/s", true, "", "I/O operations per second"},
     MetricDefinition{"jitter", "s", false, "", "jitter", "", true},
@@ -67,7 +67,7 @@ inline constexpr std::array metric_table{
                      true},
     MetricDefinition{"worst_bandwidth", "B/s", true, "", "lowest bandwidth"},
     MetricDefinition{"background_bandwidth", "B/s", true, "", "bandwidth of the other cores"},
-    // Of messages that go on while their ranks compute.
+    // Messages that go on while their ranks compute.
     MetricDefinition{"exposed_time", "s", false, "", "time not hidden by computation"},
     MetricDefinition{"overlap", "1", true, "", "share hidden by computation", "", true},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},
@@ -77,7 +77,7 @@ inline constexpr std::array metric_table{
     MetricDefinition{"operation_rate_per_watt", "OP/s/W", true, "",
                      "integer operation rate per watt"},
     MetricDefinition{"bandwidth_per_watt", "B/s/W", true, "", "bandwidth per watt"},
-    // Of cases that are measured at the same time.
+    // Cases that are measured at the same time.
     MetricDefinition{"slowest_sibling", "1", true, "",
                      "slowest of those measured at once / median"},
     MetricDefinition{"together_to_alone", "1", true, "", "speed together / alone"},
@@ -86,7 +86,7 @@ inline constexpr std::array metric_table{
     MetricDefinition{"fastest_time", "s", false, "", "shortest time of a call"},
     MetricDefinition{"slowest_time", "s", false, "", "longest time of a call"},
     MetricDefinition{"best_bandwidth", "B/s", true, "", "highest bandwidth"},
-    // Of language models, their servers, and storage, which other tools measure.
+    // Language models, their servers, and storage, which other tools measure.
     MetricDefinition{"token_rate", "tokens/s", true, "tokens", "tokens per second"},
     MetricDefinition{"total_token_rate", "tokens/s", true, "",
                      "input and output tokens per second"},
@@ -112,7 +112,7 @@ inline constexpr std::array metric_table{
                      "lowest rate of file operations"},
 };
 
-/// What a benchmark may call its items, for the unit of their rate: "keys".
+/// Names that a benchmark may give its items, for the unit of their rate: "keys".
 constexpr bool is_item_name(std::string_view name) {
     constexpr std::size_t longest = 30;
     for (const char c : name)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The result of a run, as written to run.json (schema assay.run/2, in schema/; assay.run/1 is read as well) and read back.
-// SI base units throughout. An unknown value is absent (std::nullopt, null in JSON), never zero.
+// The result of a run, as written to run.json (schema assay.run/2, in schema/; assay.run/1 is read as well) and read
+// back. SI base units throughout. An unknown value is absent (std::nullopt, null in JSON), never zero.
 
 #pragma once
 
@@ -55,7 +55,7 @@ ASSAY_ENUM(ReasonCode, none, other, too_few_batches, drift, no_interval, wide_in
            no_worker, time_limit, process_died, stopped, not_measured, disturbed, two_levels,
            above_bound)
 inline std::string_view expected_text(ReasonCode /*any*/) { return "the code of a reason"; }
-/// The code of a later version is no reason to refuse its file.
+/// The code of a later version does not make its file invalid.
 constexpr bool from_text(std::string_view text, ReasonCode& out) {
     if (!find_name(names_of(out), text, out)) out = ReasonCode::other;
     return true;
@@ -102,7 +102,7 @@ struct Remark : std::string {
     Remark(std::string text) : std::string{std::move(text)} {}
 };
 
-/// What else used the machine during the window of a case, for programs. The schema documents each code.
+/// Other use of the machine during the window of a case, for programs. The schema documents each code.
 ASSAY_ENUM(DisturbanceCode, other, foreign_cpu, steal, waiting, quota, too_hot, clock_fell,
            clock_rose, device_slowed, device_capped, memory_uncorrected, memory_corrected,
            row_broken, packets_resent, device_shared, link_narrow, link_slow, driver_silent,
@@ -122,7 +122,7 @@ struct Disturbance {
 /// An integer or a real number; nothing for a string or boolean, or when there is no value of this name.
 std::optional<double> number(const Value& value);
 std::optional<double> number(const NamedList& list, std::string_view name);
-/// The value of this name as text; empty if there is none.
+/// The value of this name as text; empty if missing.
 std::string text(const NamedList& list, std::string_view name);
 
 /// The host or device that did the work.
@@ -151,8 +151,8 @@ ASSAY_ENUM(Links, unknown,
            other)  // a network, or several of these
 inline std::string_view expected_text(Links /*any*/) { return "host, nvlink, peer or other"; }
 
-/// What a benchmark reports about its work for the harness to act on; assay_evidence in assay/module.h documents
-/// each field. Settings are for people; evidence is for programs.
+/// A benchmark's report on its work for the harness to act on; assay_evidence in assay/module.h documents each
+/// field. Settings are for people; evidence is for programs.
 struct Evidence {
     Links links = Links::unknown;
     std::optional<double> footprint_bytes;
@@ -173,7 +173,7 @@ struct Evidence {
     bool empty() const { return *this == Evidence{}; }
 };
 
-/// What an interval covers.
+/// Coverage of an interval.
 ASSAY_ENUM(IntervalScope,
            none,             // too little data for an interval
            within_process,   // one process: says nothing about the next one
@@ -213,7 +213,7 @@ ASSAY_ENUM(CeilingKind, none, measured, datasheet)
 struct Ceiling {
     std::optional<double> value; ///< in the primary metric's unit
     CeilingKind kind = CeilingKind::none;
-    std::string source;                     ///< where the value comes from, or why there is none
+    std::string source;                     ///< where the value comes from, or why it is missing
     std::optional<std::string> measured_by; ///< identity of the case of this run that measured it
 };
 

@@ -15,8 +15,8 @@ namespace {
 
 using Code = DisturbanceCode;
 
-/// Those that come from outside the node, and whom they slow. On a device other programs count where they use the host's
-/// memory: if they take the CPU of the thread that feeds the device, that thread waits.
+/// Those that come from outside the node, and whom they slow. On a device other programs count where they use the
+/// host's memory: if they take the CPU of the thread that feeds the device, that thread waits.
 constexpr unsigned bit(Influence influence) { return 1U << static_cast<unsigned>(influence); }
 constexpr unsigned on_host =
     bit(Influence::host) | bit(Influence::host_memory) | bit(Influence::program);
@@ -97,10 +97,10 @@ struct WorkNoise {
     std::string_view work;
     std::array<Deviations, 4> at; ///< in the order of NoisePlace
 };
-/// Devices, and guests with 16 CPUs, as measured on an H100 and an H200. Products of two H100 lie 0.8 to 1.2% apart, and two
-/// runs of one H100 as much: 0.7% for each. Bare metal is recalled, not measured, and so are
-/// messages of devices. A device has no work of its own that depends on the host other than copies, launches and messages:
-/// the others have the values of the device there.
+/// Devices, and guests with 16 CPUs, as measured on an H100 and an H200. Products of two H100 lie 0.8 to 1.2% apart,
+/// and two runs of one H100 as much: 0.7% for each. Bare metal is recalled, not measured, and so are messages of
+/// devices. A device has no work of its own that depends on the host other than copies, launches and messages: the
+/// others have the values of the device there.
 constexpr std::array work_noise{
     WorkNoise{"arithmetic", {{{0.004, 0.007}, {0.004, 0.007}, {0.005, 0.005}, {0.02, 0.03}}}},
     WorkNoise{"memory", {{{0.0002, 0.001}, {0.01, 0.05}, {0.01, 0.015}, {0.06, 0.17}}}},
@@ -138,7 +138,8 @@ NoiseLevel noise_level(std::string_view work, NoisePlace place) {
 }
 
 Spread expected_spread(const NoiseLevel& level, double target, int replicas, std::string source) {
-    constexpr double usual_excess = 1.5; // half as wide again as usual is no reason for unstable
+    constexpr double usual_excess =
+        1.5; // half as wide again as usual does not make a case unstable
     const double usual =
         stats::expected_half_width({.deviation = level.between_replicas, .degrees = level.degrees},
                                    static_cast<std::size_t>(replicas));

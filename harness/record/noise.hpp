@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What can slow a case from outside the node, and how much replicas and runs of a kind of work are expected to differ
-// before this machine has shown it. Both depend on whose clock and memory the work uses: a host that is busy does not slow
-// a kernel that the device times. What is wrong with the node itself (heat, a power brake, broken memory, a narrow link) is
-// no excuse for any case (decisions/timing.md 0456, 0457).
+// before this machine has shown it. Both depend on whose clock and memory the work uses: a host that is busy does not
+// slow a kernel that the device times. A fault of the node itself (heat, a power brake, broken memory, a narrow link)
+// does not excuse any case (decisions/timing.md 0456, 0457).
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace assay::record {
 
-/// Whose clock and memory a case depends on.
+/// The part whose clock and memory a case depends on.
 enum class Influence : std::uint8_t {
     device,  // kernels and copies on a device, timed by its clocks
     link,    // copies between device and host
@@ -28,7 +28,7 @@ enum class Influence : std::uint8_t {
 Influence influence_of(const Case& c);
 
 bool can_slow(DisturbanceCode code, Influence influence);
-/// Says it anything about the case? Of what happened on a host little concerns a kernel that the device times.
+/// Says it anything about the case? Little that happened on a host concerns a kernel that the device times.
 bool concerns(DisturbanceCode code, Influence influence);
 
 enum class NoisePlace : std::uint8_t { device, device_and_host, bare_metal, guest };
@@ -44,7 +44,7 @@ struct NoiseLevel {
 /// `work`: as a manifest names the kind of a benchmark ("memory", "fft"). Any other is "unknown", whose degrees are 0.
 NoiseLevel noise_level(std::string_view work, NoisePlace place);
 
-/// What so many replicas are expected to differ by. The limit is the usual half width, if that exceeds `target`.
+/// Expected spread of so many replicas. The limit is the usual half width, if that exceeds `target`.
 Spread expected_spread(const NoiseLevel& level, double target, int replicas, std::string source);
 
 } // namespace assay::record

@@ -227,7 +227,7 @@ private:
                complete(out, seen);
     }
 
-    /// What the options may leave out; simdjson skips it without parsing.
+    /// Members that the options may leave out; simdjson skips them without parsing.
     enum class Part : std::uint8_t { always, values, details };
     struct Field {
         std::string_view name;
@@ -378,16 +378,16 @@ private:
         if (const auto error = document_.find_field_unordered("schema").get(value)) {
             if (error == simdjson::NO_SUCH_FIELD)
                 return refuse(fmt::format(
-                    "`schema` is missing, expected \"{}\": this is not a result of assay",
-                    schema_name));
-            if (error == simdjson::INCORRECT_TYPE) return refuse("expected an object");
+                    "not a result of assay: `schema` is missing (expected \"{}\")", schema_name));
+            if (error == simdjson::INCORRECT_TYPE)
+                return refuse("not a result file (expected a JSON object)");
             return broken(error);
         }
         if (!plain(value, name, fmt::format("\"{}\"", schema_name))) return at("schema");
         if (name == schema_name || name == first_schema_name) return true;
         refuse(is_newer(name)
-                   ? fmt::format("written as {}, which is newer than {}, the newest that this "
-                                 "program reads; a newer assay reads it",
+                   ? fmt::format("written as {}; this program reads up to {}; read it with a newer "
+                                 "assay",
                                  json::show_text(name), schema_name)
                    : fmt::format("got {}, expected \"{}\"", json::show_text(name), schema_name));
         return at("schema");
@@ -475,7 +475,7 @@ Result<Run> read_run(const std::filesystem::path& path, const ReadOptions& optio
         if (run && !options.as_stored) make_plain(*run);
         return run;
     }
-    ASSAY_TRY(auto text, read_whole(path, options.bytes));
+    ASSAY_TRY(auto text, read_text(path, options.bytes));
     text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
     auto run = walk(simdjson::padded_string_view{text.data(), text.size(), text.capacity()},
                     path.string(), options);
@@ -490,7 +490,7 @@ Result<Run> parse_run(std::string_view text, std::string_view source,
     if (text.size() > options.bytes)
         return fail(fmt::format("{} is larger than {} bytes, the most that is read", source,
                                 options.bytes));
-    return walk(simdjson::padded_string{text}, source, options);
+    return walk(simdjson::padded_string{without_mark(text)}, source, options);
 } catch (const std::bad_alloc&) {
     return fail(fmt::format("{}: not enough memory to read it", source), Fault::environment);
 }

@@ -42,7 +42,7 @@ bool is_weak(std::string_view by) {
 
 bool is_known(std::string_view text) { return !text.empty() && !text.starts_with(hidden_prefix); }
 
-/// Of the board. Hashes are comparable where the secret is the same: under one id.
+/// A mark of the board. Hashes are comparable where the secret is the same: under one id.
 std::string mark_of(const Machine& machine) {
     for (const auto& part : machine.identity.parts)
         if (part.kind == "board" && is_known(part.id)) return "part " + part.id;
@@ -341,7 +341,7 @@ std::vector<std::string> changed_parts(const Machine& before, const Machine& now
     };
     const auto secret = [](const Machine& machine) -> std::string {
         const auto& by = machine.identity.by;
-        return by == "devices" ? "machine_id" : by; // a name is no secret: any may be behind it
+        return by == "devices" ? "machine_id" : by; // a name is not a secret: any may be behind it
     };
     // None: not read then.
     if (secret(before) == secret(now) && secret(now) != "node" && !before.identity.parts.empty())

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which records are of one machine. Strong facts decide: the id of the cloud's instance, the firmware's UUID, the serial
-// number of the board. Where none is known, a name (--node) joins runs of one campaign, and whole devices tell apart what
-// /etc/machine-id or equal hardware would join: containers, tenants and clones of one image. An id changes when more of the
-// machine can be read (as root) than before; its older ids stay aliases while no other machine has them.
+// Which records are of one machine. Strong facts decide: the id of the cloud's instance, the firmware's UUID, the
+// serial number of the board. Where none is known, a name (--node) joins runs of one campaign, and whole devices tell
+// apart what /etc/machine-id or equal hardware would join: containers, tenants and clones of one image. An id changes
+// when more of the machine can be read (as root) than before; its older ids stay aliases while no other machine has
+// them.
 
 #pragma once
 
@@ -16,8 +17,8 @@
 
 namespace assay::record {
 
-/// The part that this device is, or belongs to (MIG): the UUID of the whole device. Empty where that is unknown: a vGPU, a
-/// redacted record.
+/// The part that this device is, or belongs to (MIG): the UUID of the whole device. Empty where that is unknown: a
+/// vGPU, a redacted record.
 std::string part_id(const Device& device);
 
 /// Is a machine with an id by this fact one machine for certain?
@@ -25,7 +26,7 @@ bool is_strong(std::string_view by);
 
 /// The tag that names the node of a run.
 inline constexpr std::string_view node_tag = "node";
-/// What people call the node: by its tag, else by --node. Empty where no name is given, or it is redacted.
+/// People's name for the node: by its tag, else by --node. Empty where no name is given, or it is redacted.
 std::string node_name(const Machine& machine, const NamedList& tags = {});
 
 /// One machine as runs of one campaign recorded it.

@@ -22,7 +22,7 @@ ASSAY_ENUM(Replay,
            same_state,  // the next call was right: a passing fault
            fresh_state) // only after the data was made anew: what lies in memory is damaged
 
-/// What a result was held against.
+/// The reference that a result was compared with.
 ASSAY_ENUM(HeldAgainst,
            calls,  // the other calls of its process
            others, // other processes, devices, or parts of the machine
@@ -50,7 +50,7 @@ struct Corruption {
     bool operator==(const Corruption&) const = default;
 };
 
-/// Of one replica of a soak.
+/// One replica of a soak.
 struct SoakVisit {
     double begun_seconds = 0;   ///< since the soak began, pauses between its parts left out
     double seconds = 0;         ///< it took, set-up and checks included
@@ -99,9 +99,9 @@ struct Soak {
 
 /// A hash for each block of what a call computed; empty where a benchmark has none.
 using OutputHashes = std::vector<std::uint64_t>;
-/// Of all of them, as a SoakVisit has it: 16 digits; "" where there are none.
+/// Digest of all of them, as a SoakVisit has it: 16 digits; "" for no hashes.
 std::string digest_of(const OutputHashes& hashes);
-/// All of them, for messages: 16 digits each, and back; empty where it is no such text.
+/// All of them, for messages: 16 digits each, and back; empty for an invalid text.
 std::string to_text(const OutputHashes& hashes);
 OutputHashes hashes_from(std::string_view text);
 
@@ -125,10 +125,11 @@ struct Course {
 inline constexpr std::size_t fewest_points = 8;
 Course course_of(const SoakPhase& phase);
 
-/// How far a case may fall behind, as a share of its rate. Slower than so much is a finding; than twice as much, a fault.
+/// How far a case may fall behind, as a share of its rate. Slower than
+/// so much is a finding; than twice as much, a fault.
 inline constexpr double slow_warning = 0.03;
 inline constexpr double slow_fault = 0.10;
-/// Of the drift and the slowest stretch, the worse.
+/// The worse of the drift and the slowest stretch.
 double slowing_of(const Course& course);
 
 } // namespace assay::record

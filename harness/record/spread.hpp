@@ -14,7 +14,7 @@
 
 namespace assay::record {
 
-/// What one gets, beside the value, which is what the machine can do. Of the primary metric, where the case has a Spread.
+/// The delivered performance of the primary metric, for a case with a Spread; the value is what the machine can do.
 struct Levels {
     std::optional<double> mean; ///< geometric mean over all measured replicas, disturbed or not
     std::optional<double>

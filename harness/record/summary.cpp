@@ -69,7 +69,7 @@ double reported_headline(const Case& c, const Replica& replica) {
                                                                                      : unknown;
 }
 
-/// The work of one call that the metric is a rate of; 0 if there is none.
+/// The work of one call that the metric is a rate of, or 0.
 double amount_of(const Case& c, const MetricDefinition* definition) {
     if (definition == nullptr || definition->work.empty()) return 0;
     const double amount = number(c.work, definition->work).value_or(0);

@@ -14,8 +14,8 @@
 
 namespace assay::record {
 
-/// Where the case has a Spread: makes replicas `disturbed` in whose window something outside the node could slow the case
-/// (noise.hpp; for a host a clock below that of the case's other replicas, too). Values are not looked at, so what
+/// Where the case has a Spread: makes replicas `disturbed` in whose window something outside the node could slow the
+/// case (noise.hpp; for a host a clock below that of the case's other replicas, too). Values are not looked at, so what
 /// counts does not depend on them.
 void mark_disturbed(Case& c);
 /// Measured replicas that nothing disturbed.
@@ -24,12 +24,12 @@ int undisturbed(const Case& c);
 /// whichever are fewer, rounded up; all of one or two.
 int needed(const Case& c);
 
-/// What the value of a case is made of.
+/// The replicas behind the value of a case.
 struct Basis {
     /// All undisturbed replicas; all measured ones, if undisturbed ones are too few.
     std::vector<const Replica*> considered;
-    /// Those of them on the fastest level (stats::fast_level of the primary metric), in order of their index. Value, percentiles
-    /// and tables are theirs. Without a Spread: all.
+    /// Those of them on the fastest level (stats::fast_level of the primary metric), in order of their index. Value,
+    /// percentiles and tables are theirs. Without a Spread: all.
     std::vector<const Replica*> kept{};
     int quiet = 0;       ///< of the kept ones, undisturbed
     bool agrees = false; ///< the kept ones, within the target
@@ -42,7 +42,7 @@ std::vector<const Replica*> counted(const Case& c);
 /// Within the target, and one of them was undisturbed: nothing is left to measure again.
 bool fastest_agree(const Case& c);
 
-/// What a value may say.
+/// How much a value tells.
 ASSAY_ENUM(Knowledge, none,
            known,    // the fastest replicas agree, and one was undisturbed: everything
            at_least, // too few were undisturbed, and what disturbs only slows: no less than this
@@ -50,13 +50,13 @@ ASSAY_ENUM(Knowledge, none,
 inline std::string_view expected_text(Knowledge /*any*/) { return "how well a value is known"; }
 Knowledge knowledge_of(const Case& c);
 
-/// Of a case with a value whose run ended early.
+/// How far a case with a value got before its run ended early.
 struct MeasuredPart {
     int measured = 0; ///< replicas
     int planned = 0;
 };
 std::optional<MeasuredPart> part_of(const Case& c);
-/// What disturbed a run, for its first line.
+/// Disturbances of a run, for its first line.
 struct Busy {
     int cases = 0;          ///< measured
     int measured_again = 0; ///< cases with more replicas than planned
@@ -97,12 +97,12 @@ void summarise(Case& c);
 ///     that status.
 ///     One bad process in three is a fact about the machine; the others do not outvote it.
 ///  4. A replica without a positive time per call that does not report the primary metric itself: failed.
-///  5. Fewer replicas than planned: interrupted without a Spread, or under rules 1. Otherwise those there are count, beside
-///     which a replica that was interrupted is none, and an ok case has the reason not_measured.
+///  5. Fewer replicas than planned: interrupted without a Spread, or under rules 1. Otherwise the others count, without
+///     interrupted ones, and an ok case has the reason not_measured.
 ///  6. With a Spread, whose number of replicas is the planned one: too few undisturbed replicas: disturbed. Two levels,
 ///     most of the counted replicas drifting, or an interval wider than its limit: unstable.
-///     Without: any replica disturbed: disturbed. Any unstable, or the slowest and the fastest differ by more than a factor
-///     of 1.25: unstable.
+///     Without: any replica disturbed: disturbed. Any unstable, or the slowest and the fastest differ by more than a
+///     factor of 1.25: unstable.
 ///  7. ok.
 /// If the case does none of the work of its primary metric, the substitute (see metrics.hpp) becomes the
 /// primary metric: an int8 GEMM has operations, no FLOP.
@@ -140,9 +140,9 @@ std::optional<double> share_of_ceiling(const Case& c, const Ceiling& ceiling);
 /// files. Empty for any other case.
 std::vector<std::string> above_ceiling(const Case& c);
 
-/// Every measured case of older rules: its replicas are disturbed by what can slow it alone, its prior is that of its place
-/// (own history stays), and the replicas there are give a value. Batch values may be absent: percentiles of the batches
-/// then stay as they were, or come from the replicas' means.
+/// Every measured case of older rules: its replicas are disturbed by what can slow it alone, its prior is that of its
+/// place (own history stays), and the replicas there are give a value. Batch values may be absent: percentiles of the
+/// batches then stay as they were, or come from the replicas' means.
 void judge_again(Run& run);
 
 } // namespace assay::record

@@ -33,7 +33,7 @@ void add_limits(const record::Machine& machine, const machine::Files& files, Fin
     if (is_limited)
         found.push_back({"cpu_quota", Severity::caution,
                          fmt::format("a control group limits this process to {:.3g} CPUs", *quota),
-                         "all-core values are those of the limit, not of the machine"});
+                         "all-core values show this limit, not the machine"});
     const auto limit = machine.memory_limit_bytes;
     const auto all = machine.memory_bytes;
     if (limit && all && *limit < *all)
@@ -52,14 +52,15 @@ void add_space(const record::Machine& machine, Findings& found) {
     const auto free = machine.platform.results_free_bytes;
     if (free && *free < enough)
         found.push_back({"results_full", Severity::serious,
-                         fmt::format("only {} are free where results go", bytes(*free)),
-                         "make room, or choose another folder with --out"});
+                         fmt::format("only {} free in the folder for results", bytes(*free)),
+                         "free space, or choose another folder with --out"});
     const auto used = machine.platform.swap_used_bytes.value_or(0);
     constexpr std::int64_t little = 100; // of memory: the hundredth part of what was idle for long
     if (used > 0 && used >= machine.memory_bytes.value_or(0) / little)
         found.push_back({"swap_used", Severity::caution,
-                         fmt::format("{} of memory are in swap", bytes(used)),
-                         "end what fills the memory, then `swapoff -a && swapon -a` as root"});
+                         fmt::format("{} of memory is in swap", bytes(used)),
+                         "stop the programs that fill the memory, then `swapoff -a && swapon -a` "
+                         "as root"});
 }
 
 void add_clocks(const record::Platform& platform, Findings& found) {
@@ -75,19 +76,19 @@ void add_clocks(const record::Platform& platform, Findings& found) {
              fmt::format("`cpupower frequency-set -u {:.0f}MHz` as root lifts it",
                          *platform.clock_most_hz * 1e-6)});
     if (platform.boost == false)
-        found.push_back({"boost_off", Severity::note, "the processor may not boost its clock",
-                         "turbo in the firmware, or `echo 1 > "
-                         "/sys/devices/system/cpu/cpufreq/boost` as root, allows it"});
+        found.push_back({"boost_off", Severity::note, "clock boost is off",
+                         "to turn it on: turbo in the firmware, or `echo 1 > "
+                         "/sys/devices/system/cpu/cpufreq/boost` as root"});
     if (platform.energy_unread == "no_counter")
         found.push_back({"energy_absent", Severity::note,
-                         "the kernel shows no energy counter of the processor (RAPL): Arm "
-                         "processors and most virtual machines have none",
-                         "results have no energy of the host"});
+                         "no energy counter of the processor (RAPL), as on Arm processors and most "
+                         "virtual machines",
+                         "results have no host energy"});
     if (platform.energy_unread == "not_permitted")
         found.push_back({"energy_unread", Severity::note,
                          "only root may read the energy counter of the processor (RAPL)",
-                         "`chmod a+r /sys/class/powercap/*/energy_uj` as root lets results have it "
-                         "until the next start; not on machines with foreign programs"});
+                         "`chmod a+r /sys/class/powercap/*/energy_uj` as root allows it until the "
+                         "next boot; avoid it on machines that run untrusted programs"});
 }
 
 void add_kernel(const record::Machine& machine, Findings& found) {
@@ -103,14 +104,12 @@ void add_kernel(const record::Machine& machine, Findings& found) {
     if (!machine.virtualization.empty() && machine.virtualization != "none")
         found.push_back({"virtual_machine", Severity::note,
                          fmt::format("this is a virtual machine ({})", machine.virtualization),
-                         "neighbours can take time from it; the report shows the steal time of "
-                         "each case"});
+                         "neighbours can slow it; the report shows the steal time of each case"});
     if (machine.platform.burstable == true)
         found.push_back(
             {"burstable", Severity::caution,
-             fmt::format("{} has its full CPUs only while credits last", machine.instance),
-             "measure on a type with CPUs of its own, or for hours after the credits "
-             "are used up"});
+             fmt::format("{} has full CPU speed only while its credits last", machine.instance),
+             "measure on an instance type with dedicated CPUs, or after the credits are used up"});
     if (machine.usable_cores && machine.usable_threads > machine.usable_cores)
         found.push_back({"threads_share_cores", Severity::note,
                          fmt::format("{} hardware threads share {} cores", *machine.usable_threads,
@@ -118,11 +117,11 @@ void add_kernel(const record::Machine& machine, Findings& found) {
                          "threads=all uses one thread per core"});
     if (const auto& flaws = machine.platform.mitigations; !flaws.empty())
         found.push_back({"mitigations", Severity::note,
-                         fmt::format("the kernel works around {} flaws of the processor, which "
-                                     "slows system calls and small messages",
-                                     flaws.size()),
-                         "compare only machines with the same ones; `mitigations=off` is for "
-                         "machines without foreign programs"});
+                         fmt::format("the kernel mitigates {} flaw{} of the processor, which slows "
+                                     "system calls and small messages",
+                                     flaws.size(), flaws.size() == 1 ? "" : "s"),
+                         "compare only machines with the same mitigations; boot with "
+                         "`mitigations=off` only where no untrusted programs run"});
 }
 
 } // namespace
@@ -177,23 +176,22 @@ LinkAdvice advice_on(const LinkFinding& link) {
     case LinkFault::lanes:
         return {"link_narrow", link.is_measured ? Severity::serious : Severity::caution,
                 fmt::format("its PCIe link has {} of {} lanes", link.found, link.most),
-                "plug it into a slot with all lanes, or check the slot"};
+                "reseat it, or use a slot with all lanes"};
     case LinkFault::generation:
         return {"link_slow", Severity::caution,
-                fmt::format("its PCIe link is of generation {}, it is capable of {}", link.found,
-                            link.most),
+                fmt::format("its PCIe link runs at generation {} of {}", link.found, link.most),
                 "check the slot and the firmware settings"};
     case LinkFault::nvlinks:
         return {"nvlink_missing", Severity::serious,
                 fmt::format("{} of {} NVLinks are up", link.found, link.most),
-                "`nvidia-smi nvlink -s` shows which; reset the device, then check the fabric "
-                "manager and the baseboard"};
+                "`nvidia-smi nvlink -s` lists them; reset the device, then check fabric manager "
+                "and baseboard"};
     case LinkFault::nvlinks_differ:
         return {"nvlink_missing", Severity::caution,
-                fmt::format("{} NVLinks are up, {} of another device of its kind", link.found,
+                fmt::format("{} NVLinks are up, another device of this kind has {}", link.found,
                             link.most),
-                "`nvidia-smi nvlink -s` shows which; check that its bridges are as those of the "
-                "others"};
+                "`nvidia-smi nvlink -s` lists them; compare its bridges with those of the other "
+                "devices"};
     case LinkFault::nvlinks_unknown:
         return {"nvlink_unknown", Severity::note, "the driver does not say how many NVLinks are up",
                 "`nvidia-smi nvlink -s` as root may show them"};
@@ -208,14 +206,14 @@ LinkAdvice advice_on(const LinkFinding& link) {
                 "reset the device, then check the fabric manager's log, switches and cables"};
     case LinkFault::port_slow:
         return {"port_slow", Severity::caution,
-                fmt::format("its link has {:.0f} Gbit/s, others of the same use {:.0f}",
+                fmt::format("its link has {:.0f} Gbit/s, similar ports have {:.0f}",
                             link.found * 8e-9, link.most * 8e-9),
                 "check cable, transceiver and switch port"};
     case LinkFault::port_down:
         break;
     }
     return {"port_down", Severity::note, fmt::format("the port is \"{}\"", link.text),
-            "check cable and switch if it should be used"};
+            "if it should be in use, check cable and switch"};
 }
 
 void add_links(const record::Machine& machine, const Hardware* hardware, Findings& found) {
@@ -228,10 +226,9 @@ void add_links(const record::Machine& machine, const Hardware* hardware, Finding
     if (machine.numa_nodes.value_or(1) == 1) return;
     for (const auto& device : machine.pci)
         if (!device.link.numa_node && (is_network(device) || does_peer_to_peer(device)))
-            found.push_back({"node_unknown", Severity::note,
-                             "the firmware does not say which NUMA node it is near",
-                             "update the firmware; until then work may run on the far node",
-                             name_of(device)});
+            found.push_back(
+                {"node_unknown", Severity::note, "the firmware does not state its NUMA node",
+                 "update the firmware; without it, work may run on the far node", name_of(device)});
 }
 
 /// RDMA over Ethernet sends packets as large as the MTU of its interface allows.
@@ -257,13 +254,14 @@ void add_bonds(const record::Platform& platform, Findings& found) {
     for (const auto& bond : platform.bonds) {
         const bool has_spares = bond.mode == "active-backup" && !bond.active.empty();
         if (has_spares || bond.active.size() >= bond.members.size()) continue;
-        found.push_back({"bond_degraded", Severity::caution,
-                         fmt::format("{} of its {} members carry data", bond.active.size(),
-                                     bond.members.size()),
-                         fmt::format("/proc/net/bonding/{} shows which do not: check their links, "
-                                     "and the link aggregation of the switch",
-                                     bond.name),
-                         bond.name});
+        found.push_back(
+            {"bond_degraded", Severity::caution,
+             fmt::format("{} of its {} members carry data", bond.active.size(),
+                         bond.members.size()),
+             fmt::format("`cat /proc/net/bonding/{}` lists the others: check their links "
+                         "and the link aggregation of the switch",
+                         bond.name),
+             bond.name});
     }
 }
 
@@ -280,9 +278,9 @@ void add_memory(const record::Platform& platform, Findings& found) {
     if (platform.memory_channels && platform.memory_channels_most &&
         *platform.memory_channels < *platform.memory_channels_most)
         found.push_back({"channels_empty", Severity::caution,
-                         fmt::format("{} of {} memory channels have a module",
+                         fmt::format("only {} of {} memory channels have a module",
                                      *platform.memory_channels, *platform.memory_channels_most),
-                         "bandwidth is that of the filled ones: fill the others"});
+                         "empty channels limit bandwidth: fill them"});
     for (const auto& modules : platform.memory_modules)
         if (modules.transfers_per_second && modules.transfers_per_second_most &&
             *modules.transfers_per_second < *modules.transfers_per_second_most)
@@ -290,12 +288,12 @@ void add_memory(const record::Platform& platform, Findings& found) {
                              fmt::format("memory modules for {:.0f} MT/s run at {:.0f}",
                                          *modules.transfers_per_second_most * 1e-6,
                                          *modules.transfers_per_second * 1e-6),
-                             "normal where two modules share a channel, otherwise a setting of "
-                             "the firmware"});
+                             "normal if two modules share a channel; if not, check the firmware "
+                             "settings"});
     if (platform.memory_unread == "not_permitted")
         found.push_back({"memory_unread", Severity::note,
-                         "memory modules and channels are not known: only root may read them",
-                         "run `assay doctor` as root once"});
+                         "memory modules and channels are unknown: only root may read them",
+                         "run `sudo assay doctor`"});
 }
 
 void add_mapping(const record::Machine& machine, Findings& found) {
@@ -304,7 +302,7 @@ void add_mapping(const record::Machine& machine, Findings& found) {
     if (contains(machine.platform.iommu, "DMA"))
         found.push_back({"iommu_translates", Severity::note,
                          "the IOMMU translates every transfer of devices",
-                         "`iommu=pt` on the kernel's command line passes trusted devices through"});
+                         "boot with `iommu=pt` to pass trusted devices through"});
     const auto redirected = std::ranges::count_if(machine.pci, [](const auto& device) {
         return does_peer_to_peer(device) && device.link.peers_redirected.value_or(false);
     });
@@ -313,7 +311,7 @@ void add_mapping(const record::Machine& machine, Findings& found) {
             {"peers_redirected", Severity::caution,
              fmt::format("ACS of PCIe switches sends transfers between {} devices through the root",
                          redirected),
-             "turn ACS off in the firmware, on machines without foreign guests"});
+             "turn ACS off in the firmware, unless the machine hosts untrusted guests"});
 }
 
 // --- errors ---------------------------------------------------------------------------------------
@@ -323,11 +321,11 @@ struct XidKind {
     Severity severity;
     std::string_view action;
 };
-constexpr std::string_view defect = "reset the device; if it comes back, replace it";
-constexpr std::string_view remap = "reset the device when it is idle, so that the row is replaced";
-constexpr std::string_view firmware = "reset the device; if it comes back, update the driver";
-constexpr std::string_view program = "usually the fault of a program";
-// As NVIDIA's catalogue of Xid errors has them (docs.nvidia.com/deploy/xid-errors).
+constexpr std::string_view defect = "reset the device; if the error returns, replace it";
+constexpr std::string_view remap = "reset the device when it is idle to replace the memory row";
+constexpr std::string_view firmware = "reset the device; if the error returns, update the driver";
+constexpr std::string_view program = "usually caused by a program, not the device";
+// Kinds from NVIDIA's catalogue of Xid errors (docs.nvidia.com/deploy/xid-errors).
 constexpr std::array xids{
     XidKind{13, Severity::note, program},
     XidKind{31, Severity::note, program},
@@ -356,7 +354,7 @@ Finding on_xid(const record::ErrorCounter& counter, std::int64_t count) {
     return {
         "xid", is_known ? known->severity : Severity::caution,
         fmt::format("the driver logged Xid {} ({} time{})", number, count, count == 1 ? "" : "s"),
-        std::string{is_known ? known->action : "NVIDIA's catalogue of Xid errors explains it"},
+        std::string{is_known ? known->action : "see docs.nvidia.com/deploy/xid-errors"},
         counter.device};
 }
 
@@ -370,24 +368,24 @@ struct ErrorKind {
 };
 constexpr std::array error_kinds{
     ErrorKind{"edac", "ue_", "memory_uncorrected", Severity::serious,
-              "uncorrectable errors of memory", "replace the module; `edac-util -v` names it"},
+              "uncorrectable errors of memory", "replace the module that `edac-util -v` names"},
     ErrorKind{"edac", "ce_", "memory_corrected", Severity::note, "corrected errors of memory",
-              "watch it: a module whose count grows every day fails soon"},
+              "watch the count: a module whose errors grow every day fails soon"},
     ErrorKind{"pcie", "correctable", "pcie_corrected", Severity::note, "corrected PCIe errors",
-              "if it grows under load, check slot and riser"},
+              "if they increase under load, check slot and riser"},
     ErrorKind{"pcie", "", "pcie_uncorrected", Severity::serious, "uncorrected PCIe errors",
-              "check slot, riser and power, then run on another slot"},
+              "check slot, riser and power, then try another slot"},
     ErrorKind{"infiniband", "", "port_errors", Severity::caution, "errors of the port",
-              "if it grows, clean or replace cable and transceiver"},
+              "if they increase, clean or replace cable and transceiver"},
     ErrorKind{"network", "rx_errors", "interface_errors", Severity::note, "errors of the interface",
-              "if it grows, check cable and transceiver"},
+              "if they increase, check cable and transceiver"},
     ErrorKind{"network", "tx_errors", "interface_errors", Severity::note, "errors of the interface",
-              "if it grows, check cable and transceiver"},
+              "if they increase, check cable and transceiver"},
     ErrorKind{"allowance", "", "allowance_exceeded", Severity::note,
-              "packets beyond what the type of instance allows, queued or dropped",
-              "if it grows under load, choose a type with more network bandwidth"},
+              "packets queued or dropped beyond the allowance of this instance type",
+              "if they increase under load, choose a type with more network bandwidth"},
     ErrorKind{"nvlink", "", "nvlink_errors", Severity::caution, "NVLink errors",
-              "if it grows under load, reset the device and check the baseboard"},
+              "if they increase under load, reset the device and check the baseboard"},
 };
 
 } // namespace
@@ -426,7 +424,7 @@ Findings on_errors(const std::vector<record::ErrorCounter>& counters) {
     }
     for (auto& finding : found)
         if (const auto sum = sums.find({finding.where, finding.code}); sum != sums.end())
-            finding.what = fmt::format("{} {} since the start", sum->second, finding.what);
+            finding.what = fmt::format("{} {} since boot", sum->second, finding.what);
     return found;
 }
 

@@ -13,7 +13,7 @@
 
 namespace assay::reference {
 
-/// The most important first; empty if there is none. `counters` are those of errors since the machine was started,
+/// The most important first; empty if nothing is wrong. `counters` are those of errors since the machine was started,
 /// `hardware` is null where the data sheets cannot be read.
 std::vector<record::Finding> advise(const record::Machine& machine, const machine::Files& files,
                                     const std::vector<record::ErrorCounter>& counters = {},

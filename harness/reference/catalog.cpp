@@ -130,8 +130,8 @@ Result<CatalogEntry> entry_named(const Hardware& hardware, std::string_view text
     const auto found = entries_like(hardware, text, kind);
     if (found.size() == 1) return found.front();
     if (!found.empty())
-        return fail(fmt::format("{} may be any of {}: {}; give one of these", json::show_text(text),
-                                found.size(), list_of(found)));
+        return fail(fmt::format("{} matches {} entries: {}; give one of them",
+                                json::show_text(text), found.size(), list_of(found)));
     std::vector<std::string> names;
     for (const auto& entry : entries_of(hardware, kind)) {
         names.push_back(entry.sheet->id);
@@ -139,7 +139,7 @@ Result<CatalogEntry> entry_named(const Hardware& hardware, std::string_view text
     }
     const auto near = nearest(text, names);
     return fail(fmt::format(
-        "the catalogue has no {}{}; `assay catalog show` lists what it has", json::show_text(text),
+        "the catalogue has no {}{}; `assay catalog show` lists all", json::show_text(text),
         near.empty() ? "" : fmt::format(" (did you mean {}?)", json::show_text(near))));
 }
 

@@ -33,7 +33,7 @@ struct CatalogEntry {
 /// All of a kind, or of every kind, in the order of the files.
 std::vector<CatalogEntry> entries_of(const Hardware& hardware, std::optional<Kind> kind = {});
 
-/// What a text may mean: the one with that id, name or type; otherwise all whose names have its words.
+/// Entries that a text may mean: the one with that id, name or type; otherwise all whose names have its words.
 std::vector<CatalogEntry> entries_like(const Hardware& hardware, std::string_view text,
                                        std::optional<Kind> kind = {});
 /// The only one; otherwise a message that lists what the text may mean.
@@ -42,12 +42,12 @@ Result<CatalogEntry> entry_named(const Hardware& hardware, std::string_view text
 /// "x (id), y (id) and 3 more".
 std::string list_of(const std::vector<CatalogEntry>& entries);
 
-/// The id of a provider by any of its names; a text that is none of them without case, blanks and hyphens.
+/// The id of a provider by any of its names; an unknown text without case, blanks and hyphens.
 std::string provider_id(const Hardware& hardware, std::string_view text);
-/// By any name of the provider; null if there is none.
+/// By any name of the provider; null if not found.
 const InstanceEntry* find_instance(const Hardware& hardware, std::string_view provider,
                                    std::string_view type);
-/// By id; null if there is none.
+/// By id; null if not found.
 const HardwareEntry* find_accelerator(const Hardware& hardware, std::string_view id);
 const ProcessorEntry* find_processor(const Hardware& hardware, std::string_view id);
 

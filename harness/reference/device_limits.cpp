@@ -68,8 +68,8 @@ private:
         if (!computed || std::abs(*computed / *printed - 1) <= same_figure) return;
         const auto& unit = case_.metrics.front().unit;
         found_.warnings.push_back(
-            fmt::format("the limit computed for {} is {} and the printed one {}: they differ by "
-                        "{}, so shares of either are no surer than that",
+            fmt::format("the computed limit of {} is {}, the printed one {}: shares of either are "
+                        "uncertain by {}",
                         entry_.name, human(*computed, unit), human(*printed, unit),
                         record::human_percent(std::abs(*computed / *printed - 1))));
     }
@@ -228,7 +228,7 @@ std::string apart(const record::Device& device) {
     return {};
 }
 
-/// Of several devices the one with the fewest links: it limits the others.
+/// The device with the fewest links: it limits the others.
 const record::Device* slowest_of(const record::Machine& machine, const record::Place& place) {
     const record::Device* slowest = nullptr;
     for (const auto& device : machine.devices)

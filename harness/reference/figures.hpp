@@ -32,7 +32,7 @@ struct Figure {
     json::Value value;
     Origin origin;
 };
-/// What another source says of a figure, or a file that a later one replaced.
+/// Another source's value of a figure, or that of a file replaced by a later one.
 struct OtherFigure {
     std::string of; ///< its path
     json::Value value;

@@ -56,7 +56,7 @@ void read(const json::Object& object, std::string_view key,
     const auto inner = object.object(key);
     for (const auto& item : inner.value().items()) read(inner, item.key(), out[item.key()]);
 }
-/// What the file does not have stays.
+/// Keys missing in the file keep their values.
 template <class T>
 void read_if(const json::Object& object, std::string_view path, T& out) {
     const auto dot = path.find('.');
@@ -119,7 +119,7 @@ public:
         for (auto& entry : hardware_.processors) {
             const auto known = cores_.find(entry.microarchitecture);
             if (known == cores_.end())
-                return fail(fmt::format("{}: no file of hardware has the microarchitecture {}",
+                return fail(fmt::format("{}: unknown microarchitecture {}",
                                         json::show_text(entry.name),
                                         json::show_text(entry.microarchitecture)));
             entry.core = known->second;

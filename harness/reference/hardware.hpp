@@ -82,7 +82,7 @@ struct HardwareEntry {
 std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
                                std::string_view precision);
 
-/// What makers say of network cards, by the chip that the PCI bus shows.
+/// Makers' figures of network cards, by the chip that the PCI bus shows.
 struct NetworkCardEntry {
     std::string id;               ///< "nvidia-connectx-7"
     std::string name;             ///< for people: "NVIDIA ConnectX-7"
@@ -138,8 +138,7 @@ Result<Hardware> read_hardware(const std::vector<std::string>& over = {});
 /// The installed files alone, read once.
 const Result<Hardware>& installed_hardware();
 
-/// By the driver's name for it; of several with that name, the one whose memory is nearest in size.
-/// Null if there is none.
+/// By the driver's name for it; of several with that name, the one whose memory is nearest in size. Null if not found.
 const HardwareEntry* find_hardware(const Hardware& hardware, const record::Device& device);
 /// The message about an unknown name, with the nearest known one.
 std::string unknown_hardware(const Hardware& hardware, const record::Device& device);

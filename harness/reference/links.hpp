@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with a machine's links: PCIe, NVLink and network ports, by what was recorded of it and by data sheets. `assay
-// doctor` and `assay check` both say this and nothing else about links.
+// What is wrong with a machine's links: PCIe, NVLink and network ports, by what was recorded of it and by data sheets.
+// `assay doctor` and `assay check` both say this and nothing else about links.
 
 #pragma once
 
@@ -38,7 +38,7 @@ struct LinkFinding {
 /// `hardware`: null where the data sheets cannot be read.
 std::vector<LinkFinding> faults_of_links(const record::Machine& machine, const Hardware* hardware);
 
-/// Of a data sheet; 0 where it says nothing, or where a bridge, which is optional, makes the links.
+/// Links by a data sheet; 0 if it says nothing, or if a bridge, which is optional, makes the links.
 int nvlinks_of(const HardwareEntry* entry);
 
 } // namespace assay::reference

@@ -42,8 +42,8 @@ struct ProcessorEntry {
     Microarchitecture core; ///< of that id
 };
 
-/// By the model name, the vendor and the features; of several the one whose pattern has most letters. Null if there
-/// is none.
+/// By the model name, the vendor and the features; of several the one
+/// whose pattern has most letters. Null if not found.
 const ProcessorEntry* find_processor(const std::vector<ProcessorEntry>& processors,
                                      const record::Machine& machine);
 

@@ -15,7 +15,7 @@
 namespace assay::reference {
 namespace {
 
-// tests/unit/reference/bounds_test.cpp holds it against the sources.
+// tests/unit/reference/bounds_test.cpp compares it with the sources.
 constexpr std::array declared{
     DeclaredBound{"collective.*", plan::BoundBy::none, plan::BoundBy::device_links},
     DeclaredBound{"gemm.shapes", plan::BoundBy::none, plan::BoundBy::matrix_units},

@@ -15,8 +15,8 @@
 
 namespace assay::reference {
 
-/// What bounds a benchmark of ours, as its source declares it (Info::bound): results do not record it, and its module
-/// need not be installed where they are read.
+/// The bound of a benchmark of ours, as its source declares it (Info::bound): results do not record it, and its
+/// module need not be installed where they are read.
 struct DeclaredBound {
     std::string_view benchmark; ///< "collective.*": all of a family
     plan::BoundBy on_host;

@@ -31,15 +31,16 @@ std::vector<Finding> on_chip(const reference::ChipRow& chip, const Version& driv
                          "build with a newer toolkit", where});
     if (!runtime.empty() && !chip.last_toolkit.empty() && runtime > chip.last_toolkit)
         found.push_back({"toolkit_too_new", Severity::serious,
-                         fmt::format("CUDA {} was the last for it, this build has {}",
+                         fmt::format("CUDA {} is the newest that supports it, this build has {}",
                                      version_words(chip.last_toolkit), version_words(runtime)),
-                         "build with that one", where});
-    if (!driver.empty() && !chip.last_driver.empty() && driver.front() > chip.last_driver.front())
-        found.push_back({"driver_too_new", Severity::serious,
-                         fmt::format("drivers of branch {} were the last for it, this is {}",
-                                     version_words(chip.last_driver), version_words(driver)),
-                         fmt::format("install one of branch {}", version_words(chip.last_driver)),
+                         fmt::format("build with CUDA {}", version_words(chip.last_toolkit)),
                          where});
+    if (!driver.empty() && !chip.last_driver.empty() && driver.front() > chip.last_driver.front())
+        found.push_back(
+            {"driver_too_new", Severity::serious,
+             fmt::format("driver branch {} is the newest that supports it, this driver is {}",
+                         version_words(chip.last_driver), version_words(driver)),
+             fmt::format("install a driver of branch {}", version_words(chip.last_driver)), where});
     return found;
 }
 
@@ -56,10 +57,10 @@ std::vector<Finding> on_versions(const record::Machine& machine, std::string_vie
             driver < row.driver)
             found.push_back(
                 {"driver_too_old", Severity::serious,
-                 fmt::format("driver {} does not run programs of CUDA {}",
+                 fmt::format("driver {} is too old for CUDA {}",
                              record::text(machine.software, "nvidia.driver"),
                              version_words(toolkit)),
-                 fmt::format("install {} or newer, or use a build with an older toolkit",
+                 fmt::format("install driver {} or newer, or use a build with an older toolkit",
                              version_words(row.driver))});
     std::set<std::string> chips;
     for (const auto& device : machine.devices) chips.insert(device.compute_capability);

@@ -13,7 +13,7 @@
 
 namespace assay::reference {
 
-/// `runtime`: of CUDA that the module was built with, "13.0"; empty where there is none.
+/// `runtime`: of CUDA that the module was built with, "13.0"; empty without CUDA.
 std::vector<record::Finding> on_versions(const record::Machine& machine, std::string_view runtime,
                                          const reference::Compatibility& known);
 

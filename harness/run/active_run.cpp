@@ -77,7 +77,7 @@ Result<record::Machine> find_machine(const RunOptions& options) {
     // Without it every benchmark that needs an instruction set would not apply, and nobody would know why.
     const bool has_flags = machine.architecture == "x86_64" || machine.architecture == "aarch64";
     if (has_flags && machine.isa.empty())
-        return fail("/proc/cpuinfo cannot be read, or names no instruction set",
+        return fail("/proc/cpuinfo is not readable or lists no instruction set",
                     Fault::environment);
     if (!options.provider.empty()) machine.provider = options.provider;
     if (!options.region.empty()) machine.platform.region = options.region;
@@ -100,7 +100,7 @@ Result<launch::ExecutionContext> enter(const plan::Variant& variant, const RunOp
     for (const auto& name : options.keep_environment) {
         const char* value = process::find_variable(environment, name);
         if (value == nullptr)
-            return fail(fmt::format("--keep-environment {}: it is not set", name));
+            return fail(fmt::format("--keep-environment {}: this variable is not set", name));
         if (record::find(context->variables, name) == nullptr) // a variant has the last word
             context->variables.push_back({name, std::string{value}});
     }
@@ -140,7 +140,7 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
         take(step.case_index, std::move(step.result));
     }
     for (auto& c : cases_) record::mark_disturbed(c);
-    // Who has the machine alone has no neighbours, and counters show programs beside us.
+    // On bare metal there are no neighbours, and counters show programs beside us.
     if (!machine_.virtualization.empty() && machine_.virtualization != "none") {
         probe_.emplace(machine_);
         // The first one gets its memory, which can take a second: no time of a soak.
@@ -189,7 +189,7 @@ bool ActiveRun::may_go_on(const record::Case& c, int replica) const {
            (!c.replicas.empty() || c.status == record::Status::interrupted);
 }
 
-/// Of a soak the first visits, and those that ended otherwise than well: it has thousands.
+/// Keeps the first of a soak's thousands of visits, and those that did not end well.
 void ActiveRun::take(std::size_t index, record::Case step) {
     const bool is_one_of_many =
         soaking_ && std::ranges::all_of(step.replicas, [&](const record::Replica& replica) {
@@ -249,7 +249,7 @@ ActiveRun::measure_beside_probes(const std::vector<std::size_t>& cases, int repl
     const auto& benchmark = *errands.front().planned.benchmark;
     if (!probe_ || benchmark.place != "host") return dispatcher_.measure(errands);
     const bool uses_memory = benchmark.noise == plan::Noise::memory;
-    // What stays in the registers and caches of each core knows no distance.
+    // Work within each core's registers and caches knows no distance.
     const bool uses_cpus = benchmark.noise != plan::Noise::arithmetic &&
                            std::ranges::any_of(errands, [&](const Errand& errand) {
                                return is_parallel(errand.planned, machine_);
@@ -352,7 +352,7 @@ void ActiveRun::close(std::size_t index) {
         auto& c = cases_[sibling];
         const auto count = static_cast<int>(c.replicas.size());
         if (!c.spread || count >= c.spread->replicas) continue;
-        // As if so many had been planned: two replicas cannot be known as well as five.
+        // Uses the spread for this number of replicas: two cannot be known as well as five.
         const auto& was = *c.spread;
         c.spread =
             record::expected_spread({.between_replicas = was.between_replicas,
@@ -401,7 +401,7 @@ Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::Er
     run.error_counters = std::move(errors);
     run.schedule = std::move(schedule);
     if (soaking_) run.soak = soaking_->record();
-    // What does not apply here has no results that anybody could compare.
+    // Cases that do not apply to this machine have no results to compare.
     for (std::size_t index = run.soak ? run.cases.size() : 0; index-- > 0;)
         if (run.cases[index].status == record::Status::skipped)
             run.soak->phases.erase(run.soak->phases.begin() + static_cast<std::ptrdiff_t>(index));

@@ -26,7 +26,7 @@ namespace assay::run {
 
 /// Ends what a run left behind that was killed together with its keepers; the names of the processes.
 std::string end_leftovers();
-/// As it is, and as the options say.
+/// The machine as found, with what the options say.
 Result<record::Machine> find_machine(const RunOptions& options);
 /// The program that workers run.
 std::filesystem::path worker_program(const RunOptions& options);
@@ -50,7 +50,7 @@ public:
     /// Asks every module for its facts; stops early if `stop` returns true.
     void ask_modules(const std::function<bool()>& stop);
 
-    // Of a case whose siblings are measured at the same time, these are about all of them.
+    // For a case whose siblings are measured at the same time, these are about all of them.
     bool is_open(std::size_t index, int replica) const;
     /// All planned replicas are measured, or need not be.
     bool is_complete(std::size_t index) const;
@@ -74,7 +74,7 @@ public:
     Result<record::Run> finish(record::RunEnd end, std::vector<record::ErrorCounter> errors,
                                record::Schedule schedule);
 
-    /// Of a plan that soaks; null in others.
+    /// State of a plan that soaks; null in others.
     const Soaking* soaking() const { return soaking_ ? &*soaking_ : nullptr; }
     const plan::Plan& plan() const { return run_.plan; }
     const plan::Variant& variant() const { return run_.variant; }

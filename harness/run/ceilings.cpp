@@ -67,8 +67,8 @@ std::string shared_words(const record::Case& judged, const record::Case* example
     return words;
 }
 
-/// What a value of this metric bounds the primary one by: 1 of the same unit; of a bandwidth or a floating point rate the
-/// work of the case per byte or FLOP (its arithmetic intensity, or one over it); 0 of anything else.
+/// Factor from a value of this metric to a bound of the primary one: 1 for the same unit; for a bandwidth or a floating
+/// point rate the work of the case per byte or FLOP (its arithmetic intensity, or one over it); 0 for anything else.
 double per_unit(const record::Case& judged, const record::Metric& metric) {
     const auto& headline = judged.metrics.front();
     if (metric.unit == headline.unit) return 1;
@@ -107,7 +107,7 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         Best& kind = metric.unit == headline.unit ? same_unit : by_other;
         if (kind.of == nullptr || value > kind.value) kind = {&c, value};
     }
-    // Of alternatives of one kind the best counts; of arithmetic and memory the one that is reached first.
+    // The best of alternatives of one kind counts; of arithmetic and memory the one that is reached first.
     const bool is_scaled =
         by_other.of != nullptr && (same_unit.of == nullptr || by_other.value < same_unit.value);
     const auto [best, bound] = is_scaled ? by_other : same_unit;
@@ -146,7 +146,7 @@ void add_limits(record::Case& c, reference::DeviceLimits limits) {
             c.other_ceilings.push_back({.source = std::move(limits.reason)});
     }
     auto rest = limits.ceilings.begin();
-    // On a device an exceeded bound is none: libraries use instructions that portable peak code lacks.
+    // An exceeded bound of a device does not count: libraries use instructions that portable peak code lacks.
     if (!on_host && record::share_of_ceiling(c).value_or(0) > 1 && rest != limits.ceilings.end())
         c.other_ceilings.push_back(std::exchange(c.ceiling, {}));
     if (!c.ceiling.value && rest != limits.ceilings.end()) c.ceiling = std::move(*rest++);
@@ -167,8 +167,8 @@ void refuse_impossible(record::Case& c) {
     record::set_conclusion(
         c, {.status = record::Status::incorrect,
             .code = record::ReasonCode::above_bound,
-            .reason = fmt::format("{:.3g} times the bound of the hardware ({}): the "
-                                  "result is not what was to be measured",
+            .reason = fmt::format("{:.3g} times the bound of the hardware ({}): not a "
+                                  "measurement of this hardware",
                                   share, c.ceiling.source),
             .values = {{"share", share}}});
     record::summarise(c);
@@ -183,8 +183,8 @@ void warn_above(record::Case& c) {
     constexpr double doubtful = 1.03;
     if (sheet == c.other_ceilings.end()) return;
     if (const auto share = record::share_of_ceiling(c, *sheet).value_or(0); share > doubtful)
-        c.warnings.push_back(fmt::format("{:.1f}% of its bound by data sheets ({}): the bound is "
-                                         "not that of this processor, or its clock was higher",
+        c.warnings.push_back(fmt::format("{:.1f}% of its data-sheet bound ({}): the bound is of "
+                                         "another processor, or the clock was higher",
                                          share * 100, sheet->source));
 }
 

@@ -18,8 +18,8 @@ class Decided {
 public:
     explicit Decided(const RunOptions& options) : options_{options} {}
 
-    /// Of what was measured so far; asked anew where a case has as many replicas as the judge looks at. Null without a judge,
-    /// or where it failed.
+    /// Judgement on the results so far; asked anew when a case has the number of replicas that the judge looks at. Null
+    /// without a judge, or where it failed.
     const Judgement* by_now(const ActiveRun& active);
     const Judgement* last() const { return judgement_ ? &*judgement_ : nullptr; }
 

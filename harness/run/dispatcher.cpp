@@ -33,7 +33,7 @@ void add_last_words(record::Replica& replica, const fs::path& log) {
     }
 }
 
-/// Of the host with the most ranks; the others are assumed to be alike.
+/// Ranks on the busiest host; the others are assumed to be alike.
 int ranks_here(const launch::Placement& placement) {
     if (placement.hosts.empty()) return placement.ranks;
     return std::ranges::max_element(placement.hosts, {}, &launch::HostRanks::ranks)->ranks;
@@ -59,7 +59,7 @@ std::vector<std::string> watched_together(const plan::PlannedCase& planned) {
     return names;
 }
 
-/// As large as a case's share of the CPUs.
+/// The machine reduced to a case's share of the CPUs.
 record::Machine shared(record::Machine machine, const machine::Shape& share) {
     int threads = 0;
     for (const auto& core : share.usable) threads += static_cast<int>(core.size());

@@ -45,7 +45,7 @@ public:
     void spread_over(const plan::Job& job) { job_ = job; }
     /// The hosts that teams of this run were spread over, as they described themselves.
     const std::vector<record::TeamHost>& hosts() const { return hosts_; }
-    /// Of the program that workers ran; "" where none has begun.
+    /// Build id of the program that workers ran; "" where none has begun.
     const std::string& build() const { return build_; }
     /// Ends the current workers.
     void dismiss();

@@ -68,7 +68,7 @@ Forecast::Estimate Forecast::now() const {
 
 namespace {
 
-/// Of the undisturbed replicas, the faster the smaller.
+/// Times of the undisturbed replicas, the faster the smaller.
 std::vector<double> times_of(const record::Case& c) {
     const auto* metric = record::find_metric(c.headline);
     std::vector<double> times;

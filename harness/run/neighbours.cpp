@@ -31,7 +31,8 @@ constexpr std::size_t most_runs = 20;
 constexpr std::size_t most_probes = 1000; ///< of a run
 constexpr std::size_t fewest_probes = 20; ///< that tell a best
 constexpr double best_quantile = 0.95;
-/// Probes of a quiet machine have a standard deviation of some 4%, and the worse of two is held against one of the best.
+/// Probes of a quiet machine have a standard deviation of some 4%, and
+/// the worse of two is compared with one of the best.
 constexpr double far_below = 0.85;
 constexpr int windows = 3;
 constexpr std::chrono::milliseconds window{10};
@@ -53,8 +54,8 @@ void stay_on(int cpu) {
     static_cast<void>(::sched_setaffinity(0, sizeof(set), &set)); // where it fails, threads wander
 }
 
-/// One way between two CPUs, in seconds: the fastest of five groups of round trips, since interrupts only slow. Nothing where
-/// the other does not answer within 20 ms.
+/// One way between two CPUs, in seconds: the fastest of five groups of round trips, since interrupts only slow. Nothing
+/// where the other does not answer within 20 ms.
 std::optional<double> latency_between(int one, int other) {
     constexpr int groups = 5;
     constexpr int trips = 200;
@@ -192,8 +193,8 @@ MemoryProbe::MemoryProbe(const record::Machine& machine) : cpus_{usable_cpus()} 
 
 void MemoryProbe::Unmap::operator()(double* numbers) const { ::munmap(numbers, bytes); }
 
-/// Nothing where there is no memory. Children get no copy of it: otherwise the first write to each page after a fork is a
-/// fault, and on a virtual machine with two CPUs the probes of a run took ten seconds of them.
+/// Nothing where there is no memory. Children get no copy of it: otherwise the first write to each page after a fork is
+/// a fault, and on a virtual machine with two CPUs the probes of a run took ten seconds of them.
 MemoryProbe::Slice MemoryProbe::make_slice(std::size_t numbers) {
     const std::size_t bytes = numbers * sizeof(double);
     void* const memory =
@@ -220,7 +221,7 @@ std::optional<double> MemoryProbe::measure() try {
             stay_on(cpus_[i]);
             if (!slices_[i]) slices_[i] = make_slice(size);
             const std::span slice{slices_[i].get(), slices_[i] ? size : 0};
-            // A kernel may have reclaimed what was idle since the last probe: its page faults are no neighbour.
+            // A kernel may have reclaimed idle memory since the last probe: its page faults are not a neighbour's.
             constexpr std::size_t page = 4096 / sizeof(double);
             for (std::size_t at = 0; at < slice.size(); at += page) {
                 volatile double& touched = slice[at];
@@ -292,7 +293,7 @@ namespace {
 constexpr double sample_seconds = 0.2;
 constexpr double quiet_share = 0.02;
 
-/// What others used of the time of all CPUs, less what the counting in ticks explains.
+/// Others' share of the time of all CPUs, less what the counting in ticks explains.
 double foreign_share(const telemetry::Snapshot& begin, const telemetry::Snapshot& end,
                      double own_seconds) {
     const auto cpus = static_cast<double>(end.cpus.size());

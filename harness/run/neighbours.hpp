@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbours on a shared host use memory bandwidth, and no counter of a virtual machine shows it. What shows it is a
-// short triad on all cores beside the window, held against the best that earlier runs of this machine saw: best of
+// Neighbours on a shared host use memory bandwidth, and no counter of a virtual machine shows it. A short triad on all
+// cores beside the window shows it, compared with the best that earlier runs of this machine saw: best of
 // this run alone would hide neighbours that stay (decisions/timing.md 0292).
 
 #pragma once
@@ -19,22 +19,23 @@
 
 namespace assay::run {
 
-/// What a probe saw.
+/// Reading of a probe.
 struct ProbeReading {
     double bytes_per_second = 0;
     double core_latency_seconds = 0; ///< 0: not known
 };
 
-/// What probes of earlier runs reached.
+/// Readings of earlier runs.
 class ProbeHistory {
 public:
     /// Empty where there is no such file, or it is damaged.
     static ProbeHistory read(const std::filesystem::path& path);
     static ProbeHistory parse(std::string_view text);
-    /// The machine's best, in bytes per second: exceeded by one probe in twenty. Of those with the CPUs at the same distance:
-    /// CPUs that share a cache share its bandwidth as well, and no neighbour is to blame. Nothing before 20 such probes.
+    /// The machine's best, in bytes per second: exceeded by one probe in twenty. Only probes with the CPUs at the same
+    /// distance count: CPUs that share a cache share its bandwidth as well, and no neighbour is to blame. Nothing
+    /// before 20 such probes.
     std::optional<double> best(double core_latency_seconds = 0) const;
-    /// Of a run that ends; keeps those of the last twenty runs.
+    /// Adds the probes of a run that ends; keeps those of the last twenty runs.
     void add(const std::string& started, std::vector<ProbeReading> probes);
     std::string text() const;
 
@@ -66,9 +67,10 @@ private:
     std::vector<Slice> slices_; ///< one for each CPU, on its node
 };
 
-/// The time that a message from one CPU to another takes, one way, in seconds: the geometric mean of the first usable CPU and up
-/// to eight others. Nothing where there is one CPU, or others hold them. On a virtual machine it shows where the hypervisor has
-/// put the CPUs: on this project's the bandwidth of two is 57 GB/s when they are 50 ns apart, and 100 when they are 210.
+/// The time that a message from one CPU to another takes, one way, in seconds: the geometric mean of the first usable
+/// CPU and up to eight others. Nothing where there is one CPU, or others hold them. On a virtual machine it shows where
+/// the hypervisor has put the CPUs: on this project's the bandwidth of two is 57 GB/s when they are 50 ns apart, and
+/// 100 when they are 210.
 std::optional<double> core_latency();
 
 /// Records the place of the CPUs, and a disturbance where they moved in between.
@@ -89,8 +91,8 @@ struct QuietOptions {
     std::function<double()> own_seconds; ///< CPU time that this process used
 };
 
-/// True as soon as other programs and the hypervisor used at most 2% of the CPU time in a fifth of a second; false after
-/// `limit_seconds`, or when the run is to stop. True at once where the kernel does not tell.
+/// True as soon as other programs and the hypervisor used at most 2% of the CPU time in a fifth of a second; false
+/// after `limit_seconds`, or when the run is to stop. True at once where the kernel does not tell.
 bool wait_for_quiet(const QuietOptions& options, double limit_seconds);
 
 } // namespace assay::run

@@ -30,7 +30,7 @@ std::string token_of(std::string_view kind, std::string_view text, std::size_t d
     return fmt::format("<{}:{}>", kind, hash.substr(hash.size() - digits));
 }
 
-/// Of the system: they say nothing of who or where.
+/// Is the path the system's? Such paths name no user or host.
 bool is_public(std::string_view path) {
     constexpr std::array common{"/boot/",     "/proc/",      "/sys/",        "/dev/",
                                 "/etc/",      "/lib/",       "/lib64/",      "/bin/",
@@ -119,7 +119,7 @@ Redaction::Redaction(Secrets secrets) : paths_{std::move(secrets.paths)} {
     std::ranges::sort(paths_, std::ranges::greater{}, &std::string::size);
 }
 
-/// How long the secret path is that begins here; 0: there is none.
+/// Length of the secret path that begins here, or 0.
 std::size_t Redaction::path_at(std::string_view text, std::size_t at) const {
     const auto rest = text.substr(at);
     if (rest.starts_with("//")) return 0; // it begins at the last of them
@@ -151,6 +151,7 @@ void Redaction::add_words(std::string& out, std::string_view text) const {
             out += text[at++];
         } else {
             out += known->token;
+            if (known->token.starts_with("<host:")) hidden_[known->token] = known->text;
             at += known->text.size();
         }
     }
@@ -166,14 +167,16 @@ std::string Redaction::operator()(std::string_view text) const {
             continue;
         }
         add_words(out, text.substr(done, at - done));
-        out += token_of("path", text.substr(at, length), 6);
+        const auto path = text.substr(at, length);
+        const auto& token = hidden_.try_emplace(token_of("path", path, 6), path).first->first;
+        out += token;
         done = at += length;
     }
     add_words(out, text.substr(done));
     return out;
 }
 
-/// What names a series or a unit stays, and so does what a program reads: codes are no strings.
+/// Names of series and units stay, and so do codes that a program reads: they are not strings.
 template <class T>
 void Redaction::each_text(T& member) const {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -219,6 +222,19 @@ void Redaction::apply_to_logs(const fs::path& folder) const {
         if (!text) continue;
         if (const auto redacted = (*this)(*text); redacted != *text)
             static_cast<void>(write_atomically(entry.path(), redacted));
+    }
+}
+
+void reveal(record::Run& run, const Hidden& hidden) {
+    const auto reveal_text = [&](std::string& text) {
+        for (const auto& [token, original] : hidden)
+            for (auto at = text.find(token); at != text.npos;
+                 at = text.find(token, at + original.size()))
+                text.replace(at, token.size(), original);
+    };
+    for (auto& c : run.cases) {
+        reveal_text(c.reason);
+        for (auto& warning : c.warnings) reveal_text(warning);
     }
 }
 

@@ -82,7 +82,8 @@ std::vector<record::Case> cases_of(const plan::Plan& plan,
     return cases;
 }
 
-/// `patient`: cases that stayed disturbed are measured again. `result`: if it is whole, cases may be decided with fewer.
+/// `patient`: cases that stayed disturbed are measured again. `result`:
+/// if it is whole, cases may be decided with fewer.
 bool is_unfinished(const plan::Plan& plan, const std::vector<record::JournalStep>& steps,
                    bool patient, const record::Run& result) {
     if (plan.soak_seconds) {
@@ -129,14 +130,14 @@ std::vector<fs::path> earlier_runs(const std::vector<fs::path>& folders) {
     return runs;
 }
 
-/// What was exchanged since the newest run with a result; "" if nothing was, or nothing is known.
+/// Parts exchanged since the newest run with a result; "" if none or not known.
 std::string exchanged_parts(const std::vector<fs::path>& folders, const record::Machine& machine) {
     for (const auto& path : earlier_runs(folders)) {
         const auto run = record::read_run(path / "run.json", as_stored);
         if (!run) continue;
         const auto parts = record::changed_parts(run->machine, machine);
         if (parts.empty()) return {};
-        return fmt::format("parts of this machine are others than in {}: {}", path.string(),
+        return fmt::format("parts of this machine differ from {}: {}", path.string(),
                            fmt::join(parts, ", "));
     }
     return {};
@@ -165,7 +166,7 @@ record::Values modules_of(const plan::Plan& plan) {
     return modules;
 }
 
-/// Of a module that both have.
+/// Has a module of both runs another build?
 bool other_build(const record::JournalHeader& a, const record::JournalHeader& b) {
     return std::ranges::any_of(a.modules, [&](const record::Named& module) {
         const auto* build = record::find(b.modules, module.name);
@@ -177,30 +178,31 @@ bool other_build(const record::JournalHeader& a, const record::JournalHeader& b)
 std::string difference(const record::JournalHeader& there, const record::JournalHeader& here,
                        const record::Machine& machine) {
     if (there.suite != here.suite)
-        return fmt::format("it is of suite {}, this one of {}", there.suite, here.suite);
+        return fmt::format("its suite is {}, not {}", there.suite, here.suite);
     if (there.version != here.version)
-        return fmt::format("it is of assay {}, this is {}", there.version, here.version);
+        return fmt::format("it was measured by assay {}, this is {}", there.version, here.version);
     if (!record::is_id_of(machine, there.machine))
-        return fmt::format("it is of machine {}, this is {}", there.machine, here.machine);
+        return fmt::format("it was measured on machine {}, this is {}", there.machine,
+                           here.machine);
     if (!same_pairing(there.pairing, here.pairing)) {
         if (!here.pairing) return "it is interleaved (--interleave), this one is not";
-        return there.pairing ? "its variants (--interleave) or their order are others"
+        return there.pairing ? "its variants (--interleave) or their order differ"
                              : "it is not interleaved, this one is (--interleave)";
     }
-    if (other_build(there, here)) return "it has another build of the modules";
+    if (other_build(there, here)) return "it was measured with another build of the modules";
     if (there.replicas && here.replicas && *there.replicas != *here.replicas)
         return fmt::format("it has {} replicas of each case, this one {}", *there.replicas,
                            *here.replicas);
-    return "it has other cases, other settings or other hosts";
+    return "its cases, settings or hosts differ";
 }
 
-/// What was lost of a journal that is continued; "" where nothing was.
+/// Steps lost from a journal that is continued; "" if none.
 std::string loss_of(const record::JournalContent& content) {
     if (content.damaged.empty()) return {};
     auto text = content.damaged.front();
     if (const auto more = content.damaged.size() - 1; more > 0)
         text += fmt::format(", and {} more {}", more, more == 1 ? "line" : "lines");
-    return text + "; it is kept, and what it held is measured again";
+    return text + "; the line is kept and its replica measured again";
 }
 
 /// Interleaved runs share it.
@@ -221,8 +223,8 @@ std::size_t count_done(const std::vector<record::Case>& cases) {
     return done;
 }
 
-/// Every case is finished and in the result. That of an earlier attempt has fewer, where the last one was killed before it
-/// wrote its own: going on then writes it.
+/// Every case is finished and in the result. That of an earlier attempt has fewer, where the last one was killed before
+/// it wrote its own: going on then writes it.
 bool is_finished(const Found& found, const plan::Plan& plan, bool patient) {
     const auto run = record::read_run(found.path / "run.json", as_stored);
     if (!run || is_unfinished(plan, found.content.steps, patient, *run)) return false;
@@ -276,8 +278,8 @@ Result<RunFolder> create(const fs::path& folder, record::JournalHeader header,
 /// A note and tags are of the whole run: half of it cannot have others.
 Result<void> same_occasion(const RunFolder& folder, const RunOptions& options) {
     const auto refuse = [&](const char* option) {
-        return fail(fmt::format("{} was started with another {}; leave it out to continue that "
-                                "run, or leave out --resume to start a new one",
+        return fail(fmt::format("{} was started with another {}; omit it to continue that run, or "
+                                "omit --resume to start a new one",
                                 folder.path.string(), option));
     };
     if (!options.note.empty() && options.note != folder.header.note) return refuse("--note");
@@ -336,7 +338,7 @@ public:
     }
 
 private:
-    /// Which of the requested ones it is.
+    /// Its index among the requested ones.
     std::optional<std::size_t> index_of(const record::JournalHeader& header) const {
         for (std::size_t i = 0; i < headers_.size(); ++i)
             if (same_run(header, headers_[i], machine_)) return i;
@@ -482,7 +484,7 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<plan::PlannedR
         }
         auto why = search.obstacle(options.out / path_word(options.campaign));
         if (!why.empty() || note.empty())
-            note = why.empty() ? "there is no run of this plan to continue; a new run starts" : why;
+            note = why.empty() ? "no run of this plan to continue; a new run starts" : why;
     }
     for (auto& header : headers) {
         ASSAY_TRY(auto created, create(folder, std::move(header), shown));

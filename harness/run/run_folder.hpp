@@ -24,7 +24,7 @@
 
 namespace assay::run {
 
-/// Of runs that belong to none; not recorded.
+/// The campaign of runs without one; not recorded.
 inline constexpr std::string_view default_campaign = "default";
 
 struct RunOptions {
@@ -83,10 +83,11 @@ struct RunFolder {
 std::vector<std::filesystem::path> earlier_runs(const RunOptions& options,
                                                 const record::Machine& machine);
 
-/// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
-/// the newest unfinished ones that took turns with the same variants, which keep their campaign, note and tags: it is an
-/// error if options give others. If the newest ones are complete and there is none to continue, these; otherwise new ones,
-/// with a note why. In the order of `wanted`, which is one run, or several with pairings; they get their id here. `shown`: the machine as a journal may tell it.
+/// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or the newest
+/// unfinished ones that took turns with the same variants, which keep their campaign, note and tags: it is an error if
+/// options give others. If the newest ones are complete and nothing can be continued, these; otherwise new ones, with a
+/// note why. In the order of `wanted`, which is one run, or several with pairings; they get their id here. `shown`: the
+/// machine as a journal may tell it.
 Result<std::vector<RunFolder>> open_run_folders(const std::vector<plan::PlannedRun>& wanted,
                                                 const RunOptions& options,
                                                 const record::Machine& machine,

@@ -30,7 +30,7 @@
 namespace assay::run {
 namespace {
 
-/// Of all runs, one after the other.
+/// Steps of all runs, one after the other.
 std::vector<double> steps_of(const std::vector<plan::PlannedRun>& runs) {
     std::vector<double> seconds;
     for (const auto& run : runs)
@@ -131,7 +131,7 @@ Result<std::vector<Outcome>> Runner::run() {
 
 Result<void> Runner::open() {
     if (const auto ended = end_leftovers(); !ended.empty())
-        observer_.note("ended what an earlier run that was killed had left behind: " + ended);
+        observer_.note("ended processes that a killed run had left behind: " + ended);
     ASSAY_TRY(machine_, find_machine(options_));
     ASSAY_TRY(open_runs(machine_));
     errors_.emplace(machine_);
@@ -204,9 +204,10 @@ QuietOptions Runner::quiet() {
 void Runner::wait_before_start() {
     if (!(options_.quiet_seconds > 0) || wait_for_quiet(quiet(), options_.quiet_seconds)) return;
     if (signals_.caught() == 0)
-        observer_.note(fmt::format("other programs used this machine for all of the {:.0f} s that "
-                                   "--wait-for-quiet allowed; it starts nevertheless",
-                                   options_.quiet_seconds));
+        observer_.note(
+            fmt::format("other programs kept this machine busy for the whole {:.0f} s of "
+                        "--wait-for-quiet; measuring anyway",
+                        options_.quiet_seconds));
 }
 
 /// Round after round over the cases, each visit a process of its own, until the time is over.
@@ -234,7 +235,7 @@ Result<void> Runner::soak() {
             ASSAY_TRY(measure_one(active));
             if (!soaking.is_wrong() || options_.keep_going) continue;
             stopped_ = record::RunEnd::wrong_result;
-            observer_.note("the soak ends here: a result was wrong (--keep-going goes on)");
+            observer_.note("the soak ended early: wrong result (to continue: --keep-going)");
             return {};
         }
     }
@@ -481,7 +482,8 @@ Result<std::vector<Outcome>> Runner::finish() {
                             .signal = signal == SIGALRM ? 0 : signal,
                             .out_of_time = out_of_time_,
                             .was_complete = was_complete,
-                            .ended_early = ended_early_});
+                            .ended_early = ended_early_,
+                            .hidden = redaction_.hidden()});
     }
     return outcomes;
 }

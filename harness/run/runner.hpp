@@ -9,6 +9,7 @@
 #include "plan/interleaving.hpp"
 #include "record/model.hpp"
 #include "run/forecast.hpp"
+#include "run/redaction.hpp"
 #include "run/run_folder.hpp"
 
 #include <atomic>
@@ -44,6 +45,7 @@ struct Outcome {
     bool out_of_time = false;   ///< something was not measured because of the limit
     bool was_complete = false;  ///< nothing was left to measure
     int ended_early = 0;        ///< cases that were decided, or agreed, before all planned replicas
+    Hidden hidden{};            ///< by the tokens in `run`
 };
 
 /// Fails when nothing could be measured at all (folder not writable, ...). A failure of a benchmark

@@ -106,7 +106,7 @@ std::string Soaking::expected(std::size_t index) const {
 
 void Soaking::begin() { begun_ = now_(); }
 
-/// What most computed is right, until it is known; of as many, what the first one did.
+/// The most frequent result is right, until it is known; of equally frequent ones the first.
 void Soaking::learn(const std::vector<std::size_t>& cases,
                     const std::vector<process::message::Result>& attempts) {
     std::map<std::string, std::vector<std::string>> said; // by the word, in order
@@ -121,7 +121,7 @@ void Soaking::learn(const std::vector<std::size_t>& cases,
             right.blocks = record::hashes_from(*most);
             right.digest = record::digest_of(right.blocks);
         }
-        // Of a run that is continued, the journal has the digest alone.
+        // The journal of a continued run has the digest alone.
         for (const auto& text : texts)
             if (const auto blocks = record::hashes_from(text);
                 right.blocks.empty() && record::digest_of(blocks) == right.digest)
@@ -155,10 +155,10 @@ void Soaking::hold(std::size_t index, process::message::Result& attempt) {
     visit.corruptions.push_back(std::move(wrong));
     ++visit.wrong;
     if (attempt.result.verification) attempt.result.verification->passed = false;
-    record::set_conclusion(replica,
-                           {.status = record::Status::incorrect,
-                            .code = record::ReasonCode::wrong_result,
-                            .reason = "it computed other bits than the same work did elsewhere"});
+    record::set_conclusion(
+        replica, {.status = record::Status::incorrect,
+                  .code = record::ReasonCode::wrong_result,
+                  .reason = "its result differs from the result of the same work elsewhere"});
 }
 
 void Soaking::take(const std::vector<std::size_t>& cases,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a soak knows: how long it has been going, what right results are, what was wrong, and how each case went. It
+// State of a soak: how long it has been going, the right results, the wrong ones, and how each case went. It
 // measures nothing; visits come from this run, or from the journal of one that is continued.
 
 #pragma once
@@ -31,7 +31,7 @@ public:
     int next_visit() const { return next_; }
     bool is_wrong() const { return wrong_ > 0; }
 
-    /// What this case must compute, for the worker; empty: not known.
+    /// The expected result of this case, for the worker; empty: not known.
     std::string expected(std::size_t index) const;
     void begin();
     /// The same visit of cases that were measured at once. One whose result is wrong becomes incorrect.

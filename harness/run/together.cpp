@@ -41,8 +41,7 @@ double median(std::vector<double> values) {
 
 void note_missing(record::Telemetry& telemetry, std::size_t measured, std::size_t planned) {
     disturb(telemetry, record::DisturbanceCode::other, {},
-            fmt::format("Only {} of the {} cases that were to be measured at once were: the others "
-                        "say why they are missing.",
+            fmt::format("Only {} of {} cases ran at the same time; see the reasons of the others.",
                         measured, planned));
 }
 
@@ -68,7 +67,7 @@ void judge_load(const process::message::Result& load,
     const auto ending =
         c.replicas.empty() ? record::conclusion(c) : record::conclusion(c.replicas.front());
     if (ending.status == record::Status::ok) return;
-    const auto why = fmt::format("the load beside it, {}, is {}: {}", record::identity(c),
+    const auto why = fmt::format("the load, {}, is {}: {}", record::identity(c),
                                  record::to_string(ending.status), ending.reason);
     for (auto& result : results)
         if (was_measured(result))

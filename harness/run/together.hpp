@@ -26,18 +26,18 @@ struct Errand {
     std::string expected{}; ///< see message::Measure
 };
 
-/// Of all of them; each has a log of its own.
+/// The loads of all of them; each has a log of its own.
 std::vector<Errand> loads_of(const std::vector<Errand>& errands);
 /// Without its load a case was not measured as asked.
 void judge_load(const process::message::Result& load,
                 std::vector<process::message::Result>& results);
-/// The metric `slowest_sibling` of cases that are named as measured together, where all were measured; otherwise those that
-/// were are disturbed.
+/// The metric `slowest_sibling` of cases that are named as measured together, where all were measured; otherwise those
+/// that were are disturbed.
 void compare_siblings(std::vector<process::message::Result>& results);
 /// The metric `together_to_alone` for replicas of the same index.
 void compare_with_alone(record::Case& together, const record::Case& alone);
-/// The metric `late_to_early`: the rate of the window's last quarter over that of its first tenth, by the batches that are
-/// kept.
+/// The metric `late_to_early`: the rate of the window's last quarter over
+/// that of its first tenth, by the batches that are kept.
 void add_course(record::Replica& replica);
 
 // --- siblings ------------------------------------------------------------------------------------

@@ -52,8 +52,8 @@ TuningChoice make_choice(const std::string& variable, const std::string& value,
     if (value != own_choice && default_time && best_time &&
         *default_time > worth_a_warning * *best_time)
         choice.warnings.push_back(fmt::format(
-            "the library's default takes {:.0f}% more time on this CPU; measured with {}={}, "
-            "which programs should set too",
+            "the library's default takes {:.0f}% more time on this CPU; measured with {}={}; set "
+            "it in your programs too",
             100 * (*default_time / *best_time - 1), variable, value));
     return choice;
 }
@@ -148,8 +148,8 @@ void warn_of_unset(TuningChoice& choice, double flops) {
     if (flops > 0) settings.push_back({flops_of_a_call, flops});
     if (*unset <= worth_a_warning * *best) return;
     const auto begin =
-        fmt::format("{}={} was set here and is kept from the library (see "
-                    "--keep-environment): with it, this would have ",
+        fmt::format("{}={} was set, but is hidden from the library (see "
+                    "--keep-environment): with it, this case would have ",
                     record::text(settings, unset_variable), record::text(settings, unset_value));
     const auto known = record::number(settings, flops_of_a_call);
     choice.warnings.push_back(

@@ -14,15 +14,15 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t fewest_sizes = 3;
 // Sweeps have a few dozen sizes; the work grows with the square of their number.
 constexpr std::size_t most_sizes = 256;
-// What a further segment must save, in units of log(points): two parameters, and a break that was searched
-// for. Found by simulation, decisions/collectives.md 0185.
+// Savings asked of a further segment, in units of log(points): two parameters, and a break that was searched for.
+// Found by simulation, decisions/collectives.md 0185.
 constexpr double cost_of_break = 5;
 // Differences below half a percent are never worth a segment, however quiet the times are.
 constexpr double smallest_spread = 0.005;
 // A model is retained while the best is less than exp(6 / 2) = 20 times as likely (Raftery 1995,
 // Sociological Methodology 25, 111-163).
 constexpr double still_possible = 6;
-// Of a squared length of 1: less is rounding error.
+// Least squared length, from 1: less is rounding error.
 constexpr double nothing_left = 1e-12;
 // A prediction may leave the measured subspace by this share of its squared length.
 constexpr double outside = 1e-6;
@@ -94,7 +94,7 @@ double badness(double squares, std::size_t points) {
     return count * std::log(std::max(squares / count, smallest_spread * smallest_spread));
 }
 
-// Of the first i sizes in so many segments, and where the last of these begins.
+// Squares of the first i sizes in so many segments, and the first size of the last segment.
 struct Best {
     double squares = infinite;
     std::size_t first = 0;
@@ -264,7 +264,7 @@ Estimate predict(const CostFit& fit, const CostModel& model, const Terms& terms)
 
 namespace {
 
-// Of a diagonal that was 1: less is the rounding error of a dependent column.
+// Least diagonal, from 1: less is the rounding error of a dependent column.
 constexpr double dependent = 1e-9;
 
 bool has(unsigned choice, std::size_t term) { return (choice >> term & 1U) != 0; }

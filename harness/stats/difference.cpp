@@ -254,8 +254,8 @@ Prior fit_prior(std::span<const VarianceEstimate> series) {
     Prior prior = prior_of(logs);
     if (!(prior.degrees > 0)) return prior;
     if (logs.series < fewest) return {.variance = prior.variance, .degrees = 0};
-    // Of a variance of m values the standard error is sqrt(2 / (m - 1)) of it. The prior's own variance
-    // stays: a smaller one, which goes with fewer degrees, would make tests bolder.
+    // The standard error of a variance of m values is sqrt(2 / (m - 1)) of it. The prior's own variance stays: a
+    // smaller one, which goes with fewer degrees, would make tests bolder.
     const double error =
         std::max(logs.variance, logs.chance) * std::sqrt(2 / static_cast<double>(logs.series - 1));
     const double excess = logs.variance - logs.chance + error;

@@ -29,7 +29,7 @@ struct VarianceEstimate {
 struct Prior {
     double variance = 0;
     double degrees = 0;
-    /// Of all its series together: a moderated variance has no more.
+    /// Degrees of all its series together: a moderated variance has no more.
     double most_degrees = std::numeric_limits<double>::infinity();
 };
 /// From the series' own variances, by the moments of their logarithms (limma's fitFDist); those without

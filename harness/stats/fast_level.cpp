@@ -47,7 +47,7 @@ double reach_of(Values kept, double expected_variance, double prior_degrees) {
     return student_factor(degrees, within_three) * std::sqrt(moderated * (1 + 1 / count));
 }
 
-/// Of `sorted`, how many lie at the level of the first ones.
+/// How many of `sorted` lie at the level of the first ones.
 std::size_t count_level(Values sorted, double expected_variance, double prior_degrees) {
     double sum = sorted.front();
     std::size_t kept = 1;

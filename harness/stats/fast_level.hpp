@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a machine can do, told from replicas some of which something slowed unseen: noise from neighbours only slows
+// The performance a machine can reach, from replicas some of which were slowed unseen: noise from neighbours only slows
 // (Chen and Revels 2016, arXiv:1608.04295), so the fastest replicas that agree are the machine's own level.
 // Simulated in decisions/timing.md 0291.
 
@@ -27,19 +27,19 @@ struct FastLevel {
     double slow; ///< geometric mean of the others, a lone faster one included; NaN without any
 };
 
-/// The fastest level on which two replicas or more agree; a lone fast replica is luck, of a cache or a boost, and no level.
-/// A level is a replica and, in order of their values, those within three standard deviations of the mean of the
-/// faster ones on it. The deviation is the prior moderated by these, and three are as many as Student's t has at the same
-/// probability: a prior that is too small cuts nothing off. Of two replicas both are kept: nothing says which is the odd one.
-/// Where no two agree, all are kept. Nothing (NaN, Scope::none) under the conditions of combine_replicas.
+/// The fastest level on which two replicas or more agree; a lone fast replica is luck, of a cache or a boost, and no
+/// level. A level is a replica and, in order of their values, those within three standard deviations of the mean of the
+/// faster ones on it. The deviation is the prior moderated by these, and three are as many as Student's t has at the
+/// same probability: a prior that is too small cuts nothing off. Of two replicas both are kept: nothing says which is
+/// the odd one. Where no two agree, all are kept. Nothing (NaN, Scope::none) under the conditions of combine_replicas.
 ///
-/// `quiet`: a flag for each replica where something outside slowed others, which is why these scatter. Then a quiet one is a
-/// level by itself, and where no two agree the fastest is: it proves that much.
+/// `quiet`: a flag for each replica where something outside slowed others, which is why these scatter. Then a quiet one
+/// is a level by itself, and where no two agree the fastest is: it proves that much.
 FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& prior,
                      bool higher_is_better, const std::vector<bool>& quiet = {});
 
-/// Geometric mean of replicas on one level. The interval is Student's t with the variance moderated by the prior, or that
-/// of the replicas' own intervals if it is wider; a single replica has none.
+/// Geometric mean of replicas on one level. The interval is Student's t with the variance moderated by the prior, or
+/// that of the replicas' own intervals if it is wider; a single replica has none.
 Combined combine_level(std::span<const Estimate> replicas, const ReplicaPrior& prior);
 
 /// Half the width, relative, of the 95% interval that so many replicas give when they differ as expected.

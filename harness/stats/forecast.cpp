@@ -84,7 +84,7 @@ std::vector<State> fits(Values values, bool seasonal) {
 
 using Months = std::vector<double>;
 
-/// What came less what a forecast said, from each origin on.
+/// Actual less forecast, from each origin on.
 struct Rolled {
     std::vector<Months> errors;
 

@@ -18,7 +18,7 @@ inline constexpr std::size_t months_ahead = 12;
 /// Below, there is neither a trend nor an error to learn from.
 inline constexpr std::size_t fewest_months = 6;
 
-/// Of a month, or the sum of several.
+/// Forecast of a month, or of the sum of several.
 struct Expected {
     double value = 0;
     double low = 0; ///< 80% interval; NaN where fewer than six errors are known

@@ -18,9 +18,9 @@ struct Step {
     double after;
     double p; ///< of no change here, adjusted for the search over all positions
 };
-/// Change points of the mean of values in the order of time: binary segmentation down to `fewest`
-/// values a segment, each one tested with adjustment for the search, at level `alpha` for the whole
-/// series. Robust against single outliers: one far value is no change point.
+/// Change points of the mean of values in the order of time: binary segmentation down to `fewest` values a segment,
+/// each one tested with adjustment for the search, at level `alpha` for the whole series. Robust against single
+/// outliers: one far value does not make a change point.
 std::vector<Step> find_steps(Values values, double alpha = 0.01, std::size_t fewest = 2);
 
 struct Slope {

@@ -12,7 +12,7 @@
 
 namespace assay::stats {
 
-/// Of the mean time per call, in one process. Without an interval, low and high are NaN.
+/// Interval of the mean time per call, in one process. Without an interval, low and high are NaN.
 struct Interval {
     double mean;
     double low;
@@ -54,12 +54,12 @@ struct Estimate {
     double high;
 };
 
-/// What a combined interval covers; the same words as record::IntervalScope.
+/// Coverage of a combined interval; the same words as record::IntervalScope.
 enum class Scope : std::uint8_t { none, within_process, between_replicas };
 
 struct Combined {
     double value; ///< geometric mean
-    double low;   ///< NaN when scope is none
+    double low;   ///< NaN if the scope is `none`
     double high;
     Scope scope = Scope::none;
 };
@@ -80,7 +80,7 @@ Combined combine_with_zeros(std::span<const Estimate> replicas, double confidenc
 
 /// The probability of a value of at most `t`.
 double student_below(double t, double degrees);
-/// Of one above it, exact far out where 1 - student_below() is 0.
+/// The probability of a value above `t`, exact far out where 1 - student_below() is 0.
 inline double student_above(double t, double degrees) { return student_below(-t, degrees); }
 
 /// student_below() of it is `p`.

@@ -18,7 +18,7 @@ namespace {
 const double distinct = std::log(1.3);
 // Over a doubling of the size, on a level. Where the size outgrows a cache latencies rise by 1.4 and more.
 const double flat = std::log(1.25);
-// Of a single point from the level it belongs to.
+// Distance of a single point from the level it belongs to.
 const double far_off = std::log(1.4);
 const double alike = distinct / 2;
 // Summed deviations that a further segment must save.

@@ -26,10 +26,10 @@ struct Level {
     double value; ///< the median on it
 };
 
-/// The plateaus, in order of size: each has two points or more, changes by less than 1.25 times over
-/// a doubling of the size (and what noise adds), and is at least 1.3 times as slow as the one before. Points on slopes belong
-/// to none. Order and repetitions of the points do not matter, nor do single outliers;
-/// points that are not positive and finite do not count. May be empty.
+/// The plateaus, in order of size: each has two points or more, changes by less than 1.25 times over a doubling of the
+/// size (and what noise adds), and is at least 1.3 times as slow as the one before. Points on slopes belong to none.
+/// Order and repetitions of the points do not matter, nor do single outliers; points that are not positive and finite
+/// do not count. May be empty.
 std::vector<Level> find_levels(std::span<const CurvePoint> points, Trend trend);
 
 // --- shape ---------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ std::vector<Level> find_levels(std::span<const CurvePoint> points, Trend trend);
 struct RatePoint {
     double size;
     double rate;
-    double low = 0; ///< interval; 0 if there is none
+    double low = 0; ///< interval; 0 if not known
     double high = 0;
 };
 
@@ -51,8 +51,8 @@ struct Fall {
         size; ///< the first one from which the rate stays significantly more than `least` below it
     double rate; ///< the lowest from there on
 };
-/// The largest one; points in order of size. Significant: further apart than the intervals of both, with
-/// points on both sides that agree: one disturbed point is no fall.
+/// The largest one; points in order of size. Significant: further apart than the intervals of both, with points on
+/// both sides that agree: one disturbed point does not make a fall.
 std::optional<Fall> find_fall(std::span<const RatePoint> points, double least = 0.05);
 
 /// A time that jumps from one size to the next.

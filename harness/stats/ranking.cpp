@@ -20,7 +20,7 @@ double error_of(const TypeScore& a, const TypeScore& b, const PooledSpread& spre
     return spread.deviation * std::sqrt(variance_of_mean(a) + variance_of_mean(b));
 }
 
-/// Of each type the candidate that is cheapest, and the first of those; none: the number of candidates.
+/// The cheapest candidate of each type, the first of equal ones; the number of candidates if a type has none.
 std::vector<std::size_t> cheapest(std::size_t types, std::span<const Candidate> candidates) {
     std::vector<std::size_t> found(types, candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -84,7 +84,7 @@ std::vector<double> probabilities_best(std::span<const TypeScore> types,
         }
     std::vector<double> share(candidates.size(), 0);
     if (each.empty()) return share;
-    // What has no chance against the leader costs draws and changes nothing that anybody sees.
+    // Candidates without a chance against the leader cost draws and change nothing visible.
     constexpr double no_chance = 1e-8;
     const auto leader = *std::ranges::max_element(each, {}, &Drawn::middle);
     std::erase_if(each, [&](const Drawn& one) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of several types of machine is the best, from a few machines of each, and how probable is it? The spread between
-// machines of a type is what decides, and few machines show little of it: resampling them invents certainty. So one
-// variance is pooled over the types and moderated by a prior (decision 0338). Scores are natural logarithms.
+// Which of several types of machine is the best, from a few machines of each, and how probable is it? The spread
+// between machines of a type is what decides, and few machines show little of it: resampling them invents certainty. So
+// one variance is pooled over the types and moderated by a prior (decision 0338). Scores are natural logarithms.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace assay::stats {
 
-/// What is known of the spread before anything is measured.
+/// Prior knowledge of the spread.
 struct SpreadPrior {
     double deviation = 0.03; ///< of the log score between machines of one type
     double degrees = 4;      ///< worth so many measured degrees of freedom
@@ -50,8 +50,8 @@ struct Candidate {
     std::size_t type = 0;
     double log_price = 0;
 };
-/// For each candidate the probability that it is the best in score for its price. Of one type the cheapest may be the
-/// best, the first of equal ones. Draws are seeded: equal input, equal output.
+/// For each candidate the probability that it is the best in score for its price. Only the cheapest of one type may
+/// be the best, the first of equal ones. Draws are seeded: equal input, equal output.
 std::vector<double> probabilities_best(std::span<const TypeScore> types,
                                        std::span<const Candidate> candidates,
                                        const PooledSpread& spread, std::size_t draws = 10'000,
@@ -60,6 +60,6 @@ std::vector<double> probabilities_best(std::span<const TypeScore> types,
 /// "Sure": at 97.5% equal offers are called in 5 of 100 cases. Two standard errors of 10,000 draws above it, so that
 /// the draws do not make it more.
 inline constexpr double sure_probability = 0.978;
-inline constexpr std::size_t sure_machines = 3; ///< of each type that is held against the other
+inline constexpr std::size_t sure_machines = 3; ///< of each of the two types compared
 
 } // namespace assay::stats

@@ -23,8 +23,8 @@ double noise_of(Values values) {
     return *middle / median_of_normal / std::numbers::sqrt2;
 }
 
-/// A value far outside the range of its neighbours (the two nearest, at the ends) is pulled towards them: one
-/// bad run is no level, and would hide change points beside it.
+/// A value far outside the range of its neighbours (the two nearest, at the ends) is pulled towards them: one bad
+/// run does not make a level, and would hide change points beside it.
 std::vector<double> without_spikes(Values values) {
     std::vector<double> calm(values.begin(), values.end());
     const double reach = 3 * noise_of(values);
@@ -163,7 +163,7 @@ private:
         return Values{values_}.subspan(range.from, range.size());
     }
 
-    /// The split with the largest Student's t, tested; p is 1 if there is none.
+    /// The split with the largest Student's t, tested; p is 1 without a split.
     Split best_split(const Range& range, double factor) const {
         const Values values = part(range);
         Split best{.range = range};
@@ -200,15 +200,15 @@ private:
         double degrees = static_cast<double>(split.range.size()) - 2;
         double noise = rest / degrees;
         if (2 * split.range.size() < values_.size()) {
-            // A few values of many may look quiet by chance: noise is at least that of neighbours'
-            // differences over the whole series (without the change's own). Of n differences the mean
-            // square is worth 2/3 n values (von Neumann 1941).
+            // A few values of many may look quiet by chance: noise is at least that of neighbours' differences over
+            // the whole series (without the change's own). The mean square of n differences is worth 2/3 n values
+            // (von Neumann 1941).
             const double count = static_cast<double>(values_.size()) - 2;
             const double jump = values_[split.index] - values_[split.index - 1];
             noise = std::max(noise, (squared_differences_ - (jump * jump)) / (2 * count));
             degrees = std::max(degrees, 2 * count / 3);
         }
-        // Rounding errors of equal values are no noise.
+        // Rounding errors of equal values do not count as noise.
         const double scale = std::abs(split.before) + std::abs(split.after);
         if (noise <= 1e-24 * scale * scale) return 0;
         const double t = std::sqrt(explained / noise / inflation(split));

@@ -15,7 +15,7 @@ using Values = std::span<const double>;
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 double mean(Values values);
-/// Of the sample, divided by n - 1; NaN for fewer than two values.
+/// Sample variance, divided by n - 1; NaN for fewer than two values.
 double variance(Values values);
 double median(Values values);
 /// Type 7 of Hyndman and Fan (the default of R, NumPy and Excel): linear between the order statistics

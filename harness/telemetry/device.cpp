@@ -50,7 +50,7 @@ std::optional<int> others(const std::set<int>& pids, const std::function<bool(in
     return std::max(0, count - std::max(1, static_cast<int>(ours)));
 }
 
-/// Of either maker: both answer the same questions.
+/// A device of either maker: both answer the same questions.
 using Watched = std::variant<machine::NvmlDevice, machine::AmdDevice>;
 template <class Question>
 auto ask(Watched& device, const Question& question) {

@@ -60,8 +60,8 @@ private:
 // --- links ---------------------------------------------------------------------------------------
 // NVLink traffic of several devices in a window: the driver's counters before and after it.
 
-/// Of one device, all its links together; nothing if it is not counted, or has counted nothing since the driver was
-/// loaded.
+/// Traffic of one device, all its links together; nothing if it is not counted, or nothing was counted since the
+/// driver was loaded.
 struct LinkBytes {
     std::optional<std::int64_t> received;
     std::optional<std::int64_t> sent;

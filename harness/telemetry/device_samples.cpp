@@ -31,7 +31,7 @@ constexpr std::array causes{
     Cause{.reason = "sync_boost", .what = "sync boost held it to the slowest device of its group"},
 };
 
-/// As for the other disturbances: what may change a value by more than the target.
+/// Limits like those of other disturbances: what may change a value by more than the target.
 constexpr double throttled_limit = 0.01; // of the window
 constexpr double sampled_limit = 0.05;   // of the samples: one alone may be a change of clocks
 

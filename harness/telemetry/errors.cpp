@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a port, in counters/ and hw_counters/. Others count traffic, and what congestion control does.
+/// Errors of a port, in counters/ and hw_counters/. The other files count traffic, and what congestion control does.
 constexpr std::array<std::string_view, 24> port_errors = {
     "symbol_error",
     "link_error_recovery",

@@ -74,7 +74,7 @@ public:
         }
         return now;
     }
-    /// Fills in the energy of a window of this length, or why there is none.
+    /// Fills in the energy of a window of this length, or why it is missing.
     void add_energy(const Energy& begun, const Energy& ended, double seconds,
                     record::Telemetry& telemetry) const {
         if (zones_.empty()) {
@@ -400,7 +400,7 @@ struct Window::State {
     std::vector<std::filesystem::path> throttle;
     HostSensors sensors;
     std::optional<DeviceWindow> device;
-    std::string no_device; ///< why there is none, if one was requested
+    std::string no_device; ///< why it is missing, if one was requested
     std::optional<Snapshot> begun;
     HostSensors::Energy energy; ///< as the window began
 };

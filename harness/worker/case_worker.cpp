@@ -8,11 +8,14 @@
 #include "worker/transport.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -45,7 +48,7 @@ std::string text_of(const std::array<char, 1024>& text, const char* fallback) {
     return text[0] == '\0' ? fallback : text.data();
 }
 
-/// What the harness keeps of a window, and what a library allocates in a first call of its own, is less.
+/// The harness's data of a window, and a library's allocations in its first call, are smaller.
 constexpr double least_growth = 16.0 * 1024 * 1024; // bytes
 constexpr double least_growth_share = 0.05;
 
@@ -57,10 +60,17 @@ void watch_growth(std::int64_t before, std::int64_t after, process::message::Res
     const auto grown = static_cast<double>(after - before);
     if (grown <= std::max(least_growth, least_growth_share * static_cast<double>(before))) return;
     result.result.warnings.push_back(
-        fmt::format("the memory of the process grew from {} to {} while the same calls were "
-                    "repeated: the benchmark or its library leaks, or keeps more with every call",
+        fmt::format("memory of the process grew from {} to {} during equal calls: the benchmark or "
+                    "its library leaks memory",
                     record::human_bytes(static_cast<double>(before)),
                     record::human_bytes(static_cast<double>(after))));
+}
+
+/// Bytes in the log of the case, where stdout and stderr go; 0 where they are not files.
+std::int64_t logged_bytes() {
+    struct stat facts{};
+    std::fflush(stdout);
+    return ::fstat(STDOUT_FILENO, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
 
 /// From harmless to final, for ranks that end a case differently.
@@ -82,7 +92,7 @@ Result<void> compare_build(const Module& module, const std::string& wanted) {
     ASSAY_TRY(const auto own, build_id(module));
     if (own == wanted) return {};
     constexpr std::size_t shown = 8; // of an id: enough to tell two apart
-    return fail(fmt::format("{} is another build here ({}) than its manifest said when the run was "
+    return fail(fmt::format("{} has another build ({}) than its manifest had when the run was "
                             "planned ({}): it was rebuilt or replaced, or differs between hosts; "
                             "install one build with its manifest, and start again",
                             module.path().string(), own.substr(0, shown), wanted.substr(0, shown)),
@@ -305,9 +315,12 @@ struct CaseWorker::Watched {
     Counts counted{};
     std::int64_t resident_before = 0; ///< bytes
     std::int64_t resident_after = 0;
+    std::int64_t logged_before = 0; ///< bytes
+    bool prints = false;
 
     void begin() {
         if (links) links->begin();
+        logged_before = logged_bytes();
         resident_before = resident_in_use();
         window.begin();
     }
@@ -315,6 +328,7 @@ struct CaseWorker::Watched {
         resident_after = resident_in_use();
         telemetry = window.end();
         if (links) counted = links->end();
+        prints = logged_bytes() > logged_before;
     }
 };
 
@@ -351,6 +365,10 @@ void CaseWorker::run_engine(const process::message::Measure& request, LoadedCase
     result.samples = std::move(measured.samples);
     result.reference = record::to_text(measured.reference);
     watch_growth(seen.resident_before, seen.resident_after, result);
+    if (seen.prints)
+        result.result.warnings.push_back(
+            fmt::format("{} prints while it is measured, which takes time; see logs/ of the run",
+                        request.benchmark));
     // At 22 bytes each, half a million are 11 MB, which fits a message.
     constexpr std::size_t most_samples = 500'000;
     if (result.samples.size() > most_samples) {

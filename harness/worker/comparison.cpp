@@ -178,7 +178,7 @@ Result<void> Comparison::judge(const record::Verification& verification) {
     if (auto* const entry = add(HeldAgainst::check, right_again)) {
         entry->detail = verification.detail;
         if (verification.error && verification.bound)
-            entry->detail += fmt::format("{}error {:.3g} against a bound of {:.3g}",
+            entry->detail += fmt::format("{}error {:.3g} is above the bound {:.3g}",
                                          entry->detail.empty() ? "" : "; ", *verification.error,
                                          *verification.bound);
     }

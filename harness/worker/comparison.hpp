@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compares the results of a soak with each other: bit by bit where the benchmark has a digest, otherwise by its check.
-// What differs is located: by running again, which gives the right bits to hold the wrong ones against. So there is no
+// A difference is located by running again, which gives the right bits to compare with. So there is no
 // second copy of the output, and a call that is right costs one pass over it.
 
 #pragma once
@@ -19,7 +19,7 @@ public:
     /// The subject is a team of one; a team is only checked.
     Comparison(Subject& subject, const Hooks& hooks) : subject_{subject}, hooks_{hooks} {}
 
-    /// What right is: two calls in a row that agree, and agree with other processes.
+    /// Finds the right result: that of two calls in a row that agree, and agree with other processes.
     Result<void> begin();
     /// After a call of the window.
     Result<void> look();
@@ -27,7 +27,7 @@ public:
     Result<void> judge(const record::Verification& verification);
 
     const record::SoakVisit& found() const { return found_; }
-    /// Of the right result.
+    /// Digest of the right result.
     const Digest& reference() const { return reference_; }
     void count(std::uint64_t calls) { found_.calls += calls; }
 

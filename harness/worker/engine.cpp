@@ -194,14 +194,14 @@ Result<record::Verification> check_poison(TeamSubject& team, record::Verificatio
     ASSAY_TRY(team.poison());
     return expect_objection(
         team, std::move(sound),
-        "poison() left the result as it was: a run() that does nothing would pass");
+        "poison() did not change the result, so a run() that does nothing would pass");
 }
 
-/// Poisons the whole output, runs the timed code once more and verifies: an accepted result was computed by
-/// that run and is no leftover. The run is an extra batch after the window, of as many calls as those
-/// in it (one if the subject rewinds), and its time is discarded: poisoning moves data in and
-/// out of the caches, and which batch is the last of the window is only known afterwards. Poison
-/// comes before rewind, which restores inputs that share memory with the output.
+/// Poisons the whole output, runs the timed code once more and verifies: an accepted result was computed by that
+/// run, not left over. The run is an extra batch after the window, of as many calls as those in it (one if the
+/// subject rewinds), and its time is discarded: poisoning moves data in and out of the caches, and which batch is
+/// the last of the window is only known afterwards. Poison comes before rewind, which restores inputs that share
+/// memory with the output.
 Result<record::Verification> check_after(TeamSubject& team, std::uint64_t calls) {
     ASSAY_TRY(team.poison());
     const std::uint64_t checked_calls = team.subject().rewinds ? 1 : calls;
@@ -228,7 +228,7 @@ std::string describe(const record::Verification& verification) {
 /// A call of the window took so long.
 using Take = std::function<void(double seconds)>;
 
-/// Of the time, at most, for the check of a benchmark without a digest.
+/// Share of the time, at most, for the check of a benchmark without a digest.
 constexpr double check_share = 0.2;
 
 /// How long until the machine works again; 0: it works now.
@@ -267,8 +267,7 @@ Result<void> soak(TeamSubject& team, Comparison& comparison, const record::Proto
 /// For people: what was wrong; empty if nothing was.
 std::string describe(const record::SoakVisit& found) {
     if (found.wrong == 0) return {};
-    std::string text =
-        fmt::format("{} of {} calls computed something wrong", found.wrong, found.calls);
+    std::string text = fmt::format("{} of {} calls gave wrong results", found.wrong, found.calls);
     if (found.corruptions.empty()) return text;
     const auto& first = found.corruptions.front();
     if (first.element)

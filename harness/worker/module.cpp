@@ -65,7 +65,7 @@ Result<void> Module::State::adopt(const assay_module_v1& theirs) {
         (table.benchmark_count != 0 && table.benchmarks == nullptr))
         return fail("its list of benchmarks is damaged");
     for (const auto* entry : std::span{table.benchmarks, table.benchmark_count}) {
-        if (entry == nullptr) return fail("its list of benchmarks has a hole");
+        if (entry == nullptr) return fail("its list of benchmarks has a null entry");
         auto benchmark = copy_of<assay_benchmark>(entry);
         ASSAY_TRY(parameters.emplace_back(),
                   copies_of(benchmark.parameters, benchmark.parameter_count, "parameters"));
@@ -97,7 +97,7 @@ Result<Module> Module::load(const std::filesystem::path& path) {
     // Absolute, because dlopen searches the system's folders for a bare file name.
     const auto file = std::filesystem::absolute(path, error);
     if (error || !std::filesystem::is_regular_file(file, error))
-        return fail(fmt::format("cannot load {}: there is no such file", path.string()));
+        return fail(fmt::format("cannot load {}: no such file", path.string()));
     if (!is_elf(file))
         return fail(fmt::format("{} is not an assay module: not a shared library", path.string()));
     void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -113,8 +113,8 @@ Result<Module> Module::load(const std::filesystem::path& path) {
         return fail(fmt::format("{} is not an assay module: {} returned no table", path.string(),
                                 entry_symbol));
     if (theirs->abi != ASSAY_MODULE_ABI)
-        return fail(fmt::format("{} was built for interface {}, this assay speaks {}: build it "
-                                "again with the headers of this version",
+        return fail(fmt::format("{} was built for interface {}, this assay has {}; rebuild it with "
+                                "the headers of this version",
                                 path.string(), theirs->abi, ASSAY_MODULE_ABI));
     auto state = std::make_shared<State>();
     state->path = file;
@@ -168,7 +168,7 @@ std::optional<record::Value> value_of(const assay_value& value) {
 
 Result<plan::Parameter> parameter_of(const assay_parameter& from) {
     const auto kind = kind_of(from.kind);
-    if (!kind) return fail(fmt::format("parameter {} has no known kind", text_of(from.name)));
+    if (!kind) return fail(fmt::format("parameter {} has an unknown kind", text_of(from.name)));
     if ((from.names == nullptr && from.name_count != 0) || from.name_count > most_entries ||
         (from.defaults == nullptr && from.default_count != 0) || from.default_count > most_entries)
         return fail(fmt::format("parameter {} is damaged", text_of(from.name)));
@@ -191,7 +191,7 @@ Result<plan::Parameter> parameter_of(const assay_parameter& from) {
                                 .setting = text_of(variable.setting)});
     for (const auto& value : std::span{from.defaults, from.default_count}) {
         auto known = value_of(value);
-        if (!known) return fail(fmt::format("a default of {} has no known kind", to.name));
+        if (!known) return fail(fmt::format("a default of {} has an unknown kind", to.name));
         to.defaults.push_back(std::move(*known));
     }
     return to;
@@ -287,7 +287,7 @@ Result<plan::Manifest> describe(const Module& module) {
     for (const auto* entry : std::span{table.benchmarks, table.benchmark_count}) {
         auto benchmark = benchmark_of(*entry);
         if (!benchmark) return wrong(benchmark.error());
-        // Of files that somebody else wrote, one may be wrong and the others right.
+        // If others wrote the files, one may be wrong and the rest right.
         if (const auto checked = check_alone(manifest, *benchmark);
             !checked && manifest.path_variable) {
             manifest.problems.push_back(checked.error().message);

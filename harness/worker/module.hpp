@@ -34,8 +34,8 @@ T copy_of(const void* source) {
 
 class Module {
 public:
-    /// Loads the library and checks its interface version. A missing dependency is an environment
-    /// error, a file that is no module a usage error.
+    /// Loads the library and checks its interface version. A missing dependency is an environment error, an invalid
+    /// module a usage error.
     static Result<Module> load(const std::filesystem::path& path);
 
     /// In the layout of this program whatever the module was built with; so are the benchmarks,
@@ -52,7 +52,7 @@ private:
     std::shared_ptr<const State> state_;
 };
 
-/// Of its file, and of what else its table was made from.
+/// Id of its file, and of what else its table was made from.
 Result<std::string> build_id(const Module& module);
 
 /// The module's manifest, checked by check_manifest.

@@ -57,7 +57,7 @@ constexpr std::array told_by_settings{
     ToldBySetting{"load_at_least", &record::Evidence::load_seconds},
 };
 
-/// What a module gave for a metric that is none.
+/// The note on values for an unknown metric.
 std::string dropped(std::string_view what, const char* metric) {
     return fmt::format("{} was dropped: {}", what,
                        metric == nullptr ? "its metric has no name" : plan::unknown_metric(metric));

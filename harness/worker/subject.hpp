@@ -37,7 +37,7 @@ public:
     virtual Result<void> poison() = 0;
     virtual Result<void> spoil() = 0;
     virtual Result<void> rewind() = 0;
-    /// Of the last result. Only with `has_digest`.
+    /// Digest of the last result. Only with `has_digest`.
     virtual Result<Digest> digest() { return Digest{}; }
     virtual Result<OutputBlock> block(std::size_t /*index*/) { return OutputBlock{}; }
     /// Makes the data anew, as after set-up.
@@ -69,7 +69,7 @@ public:
 };
 BatchRunner& google_benchmark();
 
-/// What the caller watches around the window (telemetry) and during it (the phase). All may be empty.
+/// Callbacks around the window (telemetry) and during it (the phase). All may be empty.
 struct Hooks {
     std::function<void()> window_begins; ///< the machine is warm; the first timed batch follows
     std::function<void()> window_ends;   ///< follows whenever the window has begun, errors included

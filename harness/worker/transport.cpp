@@ -20,8 +20,8 @@ using Counts = std::vector<telemetry::LinkBytes>;
 
 /// Half: the expected bytes are the least that any algorithm moves, on average over devices.
 constexpr double enough = 0.5;
-/// Of a device in a window. Below it the resolution of the counters (KiB, links read one after the other) and the
-/// driver's own traffic would decide.
+/// Least bytes of a device in a window. Below it the resolution of the counters (KiB, links read one after the
+/// other) and the driver's own traffic would decide.
 constexpr double least_counted = 16.0 * 1024 * 1024;
 
 void append(std::string& list, std::string_view text) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which path did the messages of a case take? Do the NVLink counters agree with the benchmark's evidence
-// (Context::nvlink_at_least in assay/benchmark.hpp), and how fast is the network they went through? Asked where the case ran: the machine that plans and reports may be another. Knows no library.
+// (Context::nvlink_at_least in assay/benchmark.hpp), and how fast is the network they went through? Asked where the
+// case ran: the machine that plans and reports may be another. Knows no library.
 
 #pragma once
 
@@ -28,8 +29,8 @@ LinkProof prove_links(const record::Evidence& expected,
 /// The sums over the devices, for the record; nothing if none is counted.
 telemetry::LinkBytes sum_of(const std::vector<telemetry::LinkBytes>& counted);
 
-/// Adds the rate in one direction of `network_devices` ("mlx5_0:1, mlx5_1:1"), their sum, and its source or why there
-/// is none; for people as settings of the same names. Nothing for "memory".
+/// Adds the rate in one direction of `network_devices` ("mlx5_0:1, mlx5_1:1"), their sum, and its source or why it is
+/// missing; for people as settings of the same names. Nothing for "memory".
 void note_network_rate(record::Evidence& evidence, record::NamedList& settings,
                        const machine::Files& files = machine::Files{});
 

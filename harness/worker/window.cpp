@@ -87,8 +87,7 @@ Judgement judge(const KeptValues& kept, const record::Protocol& protocol, double
 
     if (kept.batches() < needed)
         add_reason(judgement, ReasonCode::too_few_batches,
-                   fmt::format("{} batches of the {} that are needed fit in the time",
-                               kept.batches(), needed),
+                   fmt::format("only {} of {} batches fit in the time", kept.batches(), needed),
                    {{"batches", static_cast<std::int64_t>(kept.batches())},
                     {"needed", static_cast<std::int64_t>(needed)}});
     const stats::Drift drift = stats::half_drift(kept.values());
@@ -103,8 +102,7 @@ Judgement judge(const KeptValues& kept, const record::Protocol& protocol, double
     else if (half_width > protocol.target)
         add_reason(
             judgement, ReasonCode::wide_interval,
-            fmt::format("known to {:.2g}%, the target is {:.2g}%{}", 100 * half_width,
-                        100 * protocol.target,
+            fmt::format("±{:.2g}%, target ±{:.2g}%{}", 100 * half_width, 100 * protocol.target,
                         interval.decorrelated ? "" : " (neighbouring batches stay correlated)"),
             {{"half_width_share", half_width}, {"target_share", protocol.target}});
     if (judgement.conclusion.reason.empty()) judgement.conclusion.status = record::Status::ok;

@@ -81,7 +81,7 @@ Result<fleet::FleetOptions> fleet_options(const Options& options,
         auto nodes = is_file ? fleet::read_nodes(expect) : fleet::expand_nodes(expect);
         if (!nodes) {
             if (is_file) return fail("--expect " + nodes.error().message);
-            return fail(fmt::format("--expect \"{}\": no such file, and no list of nodes: {}",
+            return fail(fmt::format("--expect: '{}' is neither a file nor a list of nodes: {}",
                                     plain(expect, 200), nodes.error().message));
         }
         if (is_file) inputs.push_back({.label = "", .file = expect});

@@ -68,7 +68,7 @@ Result<ExitCode> cost(const Options& options) {
         outputs.documents = [&] {
             auto document = make_document(costs, words.explain);
             auto usage = section_of(plans);
-            // What was asked for: the answer for the first type is the verdict.
+            // The first type's answer to the question is the verdict.
             document.sub = std::exchange(document.verdict,
                                          std::get<document::Paragraph>(usage.blocks.front()).text);
             usage.blocks.erase(usage.blocks.begin());

@@ -61,9 +61,8 @@ Result<ExitCode> diff_nodes(const Options& options) {
     ASSAY_TRY(const auto inputs, store::find_inputs(options.inputs));
     std::error_code error;
     if (std::filesystem::equivalent(inputs[0].file, inputs[1].file, error))
-        return fail(fmt::format("{} is on both sides; give the runs of two nodes, or of one at two "
-                                "times",
-                                inputs[0].file.string()));
+        return fail(
+            fmt::format("{} is on both sides; give two different runs", inputs[0].file.string()));
     ASSAY_TRY(auto a, side_of(inputs[0], "A"));
     ASSAY_TRY(auto b, side_of(inputs[1], "B"));
     auto diff = diff_machines(std::move(a), std::move(b));

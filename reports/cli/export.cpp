@@ -35,7 +35,7 @@ Result<ExitCode> show_columns(const Options& options) {
     return ExitCode::done;
 }
 
-/// What was done, for --json; there is room for it where the export is in a file.
+/// The work done, for --json; there is room for it where the export is in a file.
 Result<ExitCode> finish(const Options& options, json::Value document) {
     if (!options.json || output_of(options) == "-") return ExitCode::done;
     document["schema"] = "assay.export/1";
@@ -65,7 +65,7 @@ std::string in_words(const store::Problem& problem) {
 Result<ExitCode> export_bundle(const Options& options) {
     const auto& asked = options.evidence;
     if (exchange::is_bundle(options.inputs.front()))
-        return fail(fmt::format("{} is a bundle already", options.inputs.front()));
+        return fail(fmt::format("{} is already a bundle", options.inputs.front()));
     ASSAY_TRY(const auto made, exchange::make_bundle(options.inputs, asked.bundle,
                                                      {.limits = options.checking.limits,
                                                       .key = asked.key,
@@ -101,14 +101,13 @@ Result<ExitCode> export_run(const Options& options) {
     const auto done = write(output_of(options),
                             [&](const Sink& sink) { return produce(options, files, sink, read); });
     const auto& problems = read.problems;
-    if (read.runs == 0)
-        return fail(problems.empty() ? "there is no run in these inputs"
-                                     : in_words(problems.front()) +
-                                           (problems.size() == 1
-                                                ? ""
-                                                : fmt::format("; nor can {} other files be used",
-                                                              problems.size() - 1)));
+    if (read.runs == 0 && !problems.empty())
+        return fail(in_words(problems.front()) +
+                    (problems.size() == 1
+                         ? ""
+                         : fmt::format(" (and {} more unusable files)", problems.size() - 1)));
     if (!done) return tl::unexpected{done.error()};
+    if (read.runs == 0) return fail("no runs in these inputs");
     json::Value list = json::Value::array();
     for (const auto& problem : problems) {
         print_error(fmt::format("assay-report: not exported: {}\n", in_words(problem)));

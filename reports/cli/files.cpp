@@ -18,7 +18,7 @@ namespace {
 
 /// Terminals wider than this are not filled: long lines are hard to read.
 constexpr std::size_t widest = 100;
-/// Of a table on a terminal: two or three screens. Files and pipes get all.
+/// Rows of a table on a terminal: two or three screens. Files and pipes get all.
 constexpr std::size_t most_rows = 50;
 
 } // namespace
@@ -80,7 +80,7 @@ Result<std::optional<double>> since_of(const Options& options) {
     const auto since = document::seconds_of_date(options.since);
     if (!since)
         return fail(
-            fmt::format("--since \"{}\" is no date; one is 2026-01-31", plain(options.since)));
+            fmt::format("--since: invalid date '{}' (expected YYYY-MM-DD)", plain(options.since)));
     return since;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every verb does with its output: to a file whole or not at all, or to stdout.
+// Output of every verb: to a file whole or not at all, or to stdout.
 
 #pragma once
 
@@ -28,16 +28,16 @@ Result<void> write(const std::filesystem::path& path, std::string_view content);
 /// The same in parts.
 Result<void> write(const std::filesystem::path& path, const Produce& produce);
 
-/// What a verb has found: as documents for every format that people read, and as data. Each is made when it is asked for.
+/// Results of a verb: as documents for every format that people read, and as data. Each is made when it is asked for.
 struct Outputs {
     std::function<std::vector<document::Document>()> documents;
     std::function<std::string()> json;
-    std::function<std::string()> csv;     ///< empty: there is none
+    std::function<std::string()> csv;     ///< empty: this verb writes none
     std::function<std::string()> brief{}; ///< on stdout in place of the document
     bool written = false;                 ///< files of its own: the document is shown only if asked
     Produce long_json{};                  ///< in place of `json`, in parts
 };
-/// Of what has a document, JSON and perhaps CSV; `more` is what else its document takes.
+/// Outputs of a result with a document, JSON and perhaps CSV; `more` is what else its document takes.
 template <class Found, class... More>
 Outputs outputs_of(const Found& found, const More&... more) {
     using exchange::to_csv;
@@ -71,7 +71,7 @@ Result<std::optional<store::Collection>> collect_any(const std::vector<std::stri
 /// Seconds of --since; nothing where it was not given.
 Result<std::optional<double>> since_of(const Options& options);
 
-/// Of the terminal on stdout, as wide as is easy to read; without colour where there is none.
+/// The terminal on stdout, as wide as is easy to read; without colour if it has none.
 Terminal terminal_style();
 
 } // namespace assay::reports_cli

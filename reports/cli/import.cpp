@@ -51,11 +51,11 @@ Result<record::NamedList> parameters_of(const std::vector<std::string>& texts) {
     for (const auto& text : texts) {
         const auto equals = text.find('=');
         if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-            return fail(fmt::format("--parameter {}: write NAME=VALUE", text));
+            return fail(fmt::format("--parameter: invalid value '{}' (expected NAME=VALUE)", text));
         const auto value = text.substr(equals + 1);
         const auto name = text.substr(0, equals);
         if (record::find(list, name) != nullptr)
-            return fail(fmt::format("--parameter {}: {} is given twice", text, name));
+            return fail(fmt::format("--parameter {}: {} occurs twice", text, name));
         if (const auto number = imports::integer_of(value))
             list.push_back({name, *number});
         else
@@ -111,7 +111,7 @@ std::string in_words(const Planned& planned) {
     const auto& unread = planned.import.not_understood;
     if (unread.empty()) return out;
     out += "  " + say_count<text::import::not_understood>(unread.size()) + '\n';
-    constexpr std::size_t shown = 10; // lines; logs hold thousands that are no results
+    constexpr std::size_t shown = 10; // lines; logs hold thousands without results
     for (std::size_t i = 0; i < std::min(unread.size(), shown); ++i)
         out += "    " +
                say<text::import::line>(unread[i].where, plain(unread[i].text), unread[i].reason) +
@@ -166,7 +166,7 @@ Result<ExitCode> list_tools(const Options& options) {
     return broken.empty() ? ExitCode::done : ExitCode::usage;
 }
 
-/// What would become of a file: nothing is written.
+/// Tells the result for a file: nothing is written.
 Result<ExitCode> explain_files(const Options& options, imports::ImportOptions facts) {
     std::string text;
     json::Value files = json::Value::array();
@@ -215,7 +215,7 @@ Result<void> write_run(const Planned& planned) {
 Result<ExitCode> import_files(const Options& options) {
     for (const auto& why : imports::library().broken)
         print_error(fmt::format("assay-report: {}: {}\n",
-                                options.list_tools ? "error" : "warning, left out", plain(why)));
+                                options.list_tools ? "error" : "warning: not used", plain(why)));
     if (options.list_tools) return list_tools(options);
     imports::ImportOptions facts = options.importing;
     facts.from = options.from;

@@ -87,7 +87,9 @@ Result<ExitCode> show_limits(const Options& options) {
         names.push_back(path.string());
         files.push_back(std::move(read));
     }
-    if (files.empty()) return fail("limits show takes a file of limits, and a run beside it");
+    if (files.empty())
+        return fail(
+            "limits show: no limits file given; for example: assay limits show spec RUN.json");
     ASSAY_TRY(auto limits, layered(std::move(files)));
     ASSAY_TRY(auto collection, collect_any(runs, collecting_for(limits, options.collecting)));
     ASSAY_TRY(const auto found,
@@ -116,7 +118,7 @@ Result<ExitCode> start_limits(const Options& options) {
     const std::filesystem::path out = options.out.empty() ? "-" : options.out;
     std::error_code ignored;
     if (out != "-" && std::filesystem::exists(out, ignored))
-        return fail(plain(out.string()) + " is there already; give another name");
+        return fail(plain(out.string()) + " exists; give another name");
     ASSAY_TRY(const auto collection, collect(options.inputs, options.collecting));
     const auto name = out == "-" ? std::string{"example"} : out.stem().string();
     ASSAY_TRY(const auto example,

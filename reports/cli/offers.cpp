@@ -21,7 +21,7 @@ Result<ExitCode> start_file(const Options& options) {
     const std::filesystem::path out = options.out.empty() ? "-" : options.out;
     std::error_code ignored;
     if (out != "-" && std::filesystem::exists(out, ignored))
-        return fail(plain(out.string()) + " is there already; give another name");
+        return fail(plain(out.string()) + " exists; give another name");
     ASSAY_TRY(const auto text,
               out.extension() == ".csv"
                   ? Result<std::string>{purchase::table_template()}

@@ -21,110 +21,121 @@ namespace assay::reports_cli {
 namespace {
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 done (check: PASS or WARN), 1 verification or check found something wrong\n"
-    "  (or --fail-on did), 2 usage error or a file that cannot be read as a result,\n"
-    "  3 nothing to compare, predict or decide, 4 an output that cannot be written: README,\n"
-    "  \"Exit codes\".";
+    "Exit codes: 0 done (check: PASS or WARN), 1 failed check or verification, or --fail-on,\n"
+    "  2 usage error or unreadable input, 3 nothing to compare, predict or decide,\n"
+    "  4 output not writable or environment error; details: docs/exit-codes.md.";
 
-constexpr const char* input_help =
-    "A result file, a folder (the newest run.json in it or below), or LABEL=PATH";
+constexpr const char* examples =
+    "Examples:\n"
+    "  assay-report report results --html report.html\n"
+    "  assay-report compare before='results/2025*' after=results/2026\n"
+    "  assay-report diff golden.json results/node17\n"
+    "  assay-report history results --since 2026-01-01 --fail-on worse\n"
+    "  assay-report check results --limits spec --junit check.xml\n"
+    "  assay-report fleet results --expect 'node[01-40]'\n"
+    "  assay-report limits derive results/fleet --out fleet.json\n"
+    "  assay-report cost offers.json --term 3y\n"
+    "  assay-report predict allreduce --nodes 1024 --gpus 8 results\n"
+    "  assay-report export --to csv results --out runs.csv\n";
+
+constexpr const char* help_of_help = "Show this help and exit";
+constexpr const char* input_help = "Result file, or folder (its newest run); LABEL=PATH names it";
+constexpr const char* runs_help =
+    "Result files, folders (all runs below) or globs; LABEL=PATH sets a label";
+constexpr const char* filter_help =
+    "Keep only what matches: KEY=A|B, KEY!=A, with * and ?; several must all match";
 
 const std::vector<std::string> formats{"csv", "ndjson", "openmetrics"};
 
 void add_inputs(CLI::App& verb, Options& o) {
     verb.add_option("inputs", o.inputs, input_help)->type_name("RUN.json|FOLDER")->required();
 }
-/// Of every verb that writes a page.
-void add_page(CLI::App& verb, Options& o) {
-    add_value(verb, "--html", o.html, "FILE", "Write one self-contained page; - is stdout");
-    verb.add_option("--pdf", o.pdf, "Write the page as a PDF on A4; needs Chromium; - is stdout")
-        ->type_name("FILE");
-    verb.add_flag("--static", o.static_page, "A page without its script: no charts, no filters");
-}
-/// Of every verb that takes many runs.
 void add_metrics(CLI::App& verb, Options& o) {
     add_list(verb, "--metric", o.collecting.metrics, "NAME,...",
-             "These metrics of each case: time, energy, item_rate, latency.worst, ..., primary, "
-             "all; primary otherwise");
+             "Metrics: time, energy, item_rate, latency.worst, ..., all (default: primary)");
 }
-void add_texts(CLI::App& verb, Options& o) {
-    verb.add_flag(
-        "--all-rows", o.all_rows,
-        "Show every row on a terminal, which otherwise has the 50 of a table that matter most");
-    verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
-    add_value(verb, "--xlsx", o.workbook, "FILE",
-              "Write a workbook: numbers to go on calculating with; - is stdout");
-}
-/// Of verbs that make a document of many runs.
+/// The files that every verb with a document writes.
 void add_outputs(CLI::App& verb, Options& o) {
-    add_page(verb, o);
-    add_texts(verb, o);
+    in_group(verb, "Output", [&] {
+        add_value(verb, "--html", o.html, "FILE", "Write a self-contained page (-: stdout)");
+        add_value(verb, "--pdf", o.pdf, "FILE",
+                  "Write the page as an A4 PDF; needs Chromium (-: stdout)");
+        verb.add_flag("--static", o.static_page, "Page without JavaScript: no charts, no filters");
+        verb.add_flag("--all-rows", o.all_rows,
+                      "Show all rows on a terminal (default: the 50 most important per table)");
+        add_value(verb, "--md", o.markdown, "FILE", "Write Markdown (-: stdout)");
+        add_value(verb, "--xlsx", o.workbook, "FILE", "Write an Excel workbook (-: stdout)");
+    });
+}
+void add_csv(CLI::App& verb, Options& o, const char* help) {
+    add_value(verb, "--csv", o.csv, "FILE", help)->group("Output");
 }
 void add_report(CLI::App& verb, Options& o) {
     add_inputs(verb, o);
-    add_outputs(verb, o);
     add_procurement(verb, o);
+    add_outputs(verb, o);
 }
-/// Which changes are called; `how` are the verb's own options.
+/// The changes to call; `how` are the verb's own options.
 void add_verdicts(CLI::App& verb, Options& o, auto& how) {
-    verb.add_option("--minimum-effect", how.minimum_effect,
-                    "Smaller changes are never called; 0.01 is 1%")
+    verb.add_option("--minimum-effect", how.minimum_effect, "Ignore smaller changes; 0.01 is 1%")
         ->capture_default_str();
-    verb.add_option("--alpha", how.alpha, "Level of the tests, over all test items")
+    verb.add_option("--alpha", how.alpha, "Significance level over all cases")
         ->capture_default_str();
-    add_value(verb, "--fail-on", o.fail_on, "worse", "End with 1 where a test item became slower");
+    add_value(verb, "--fail-on", o.fail_on, "worse", "Exit with 1 if a case became slower");
 }
 void add_compare(CLI::App& verb, Options& o) {
     add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
-              "Result files, folders (every run below), globs, each with LABEL= in front or not; "
-              "equal labels make one side")
+              "Result files, folders (all runs below) or globs; LABEL=PATH names a side, equal "
+              "labels form one side")
         ->required();
+    auto& c = o.comparing;
     const auto keys = [&](const char* name, std::vector<std::string>& list, const char* help) {
         add_list(verb, name, list, "KEY,...", help);
     };
-    auto& c = o.comparing;
-    keys("--column", c.column,
-         "What makes a side: label (default), instance, library, quarter, tag.KEY, ...");
-    keys("--row", c.row, "What keeps rows apart and in order, beside the series itself");
-    keys("--table", c.table, "What makes a table: family (default), instance, ...");
-    keys("--across", c.across,
-         "One row for every device, backend or both (a host beside a GPU); each side by its best");
-    add_metrics(verb, o);
-    add_many(verb, "--filter", c.filter, "KEY=VALUE",
-             "Only these: KEY=A|B, KEY!=A, with * and ?; several: all");
-    add_value(verb, "--baseline", c.baseline, "LABEL", "The side that the others are held against");
-    add_verdicts(verb, o, c);
-    add_value(verb, "--correction", o.correction, "bh|holm",
-              "For many tests: bh (false discoveries; default) or holm (stricter)");
+    in_group(verb, "What to compare", [&] {
+        keys("--column", c.column,
+             "Compare by: label (default), instance, library, quarter, tag.KEY, ...");
+        keys("--row", c.row, "Further keys that split and order the rows");
+        keys("--table", c.table, "One table per: family (default), instance, ...");
+        keys("--across", c.across,
+             "Merge rows over device, backend or both (host and GPU); each side by its best");
+        add_metrics(verb, o);
+        add_many(verb, "--filter", c.filter, "KEY=VALUE", filter_help);
+        add_value(verb, "--baseline", c.baseline, "LABEL",
+                  "Side to compare the others with (default: the first)");
+    });
+    in_group(verb, "Verdict", [&] {
+        add_verdicts(verb, o, c);
+        add_value(
+            verb, "--correction", o.correction, "bh|holm",
+            "Multiple-testing correction: bh (false discovery rate; default), holm (stricter)");
+    });
     add_outputs(verb, o);
-    add_value(verb, "--csv", o.csv, "FILE", "Write a row for each series and side; - is stdout");
+    add_csv(verb, o, "Write CSV: one row per series and side (-: stdout)");
 }
 void add_diff(CLI::App& verb, Options& o) {
     add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
-              "A, the node that is known to be good, then B: result files or folders (the newest "
-              "run below), each with LABEL= in front or not")
+              "A, the known good node, then B: result files or folders (newest run); LABEL=PATH "
+              "names a side")
         ->required();
     verb.add_flag("--this-machine", o.this_machine,
-                  "B is this machine as it is set now, without measuring (with `assay diff`)");
-    verb.add_option("--fail-on", o.fail_on, "End with 1 where a fact or a value differs")
-        ->type_name("difference");
-    add_page(verb, o);
-    add_texts(verb, o);
+                  "B is this machine as it is now, without measuring (assay diff only)");
+    add_value(verb, "--fail-on", o.fail_on, "difference", "Exit with 1 if a fact or value differs");
+    add_outputs(verb, o);
 }
 void add_history(CLI::App& verb, Options& o) {
-    add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
-              "Folders (every run below), result files, globs, each with LABEL= in front or not")
-        ->required();
-    add_value(verb, "--by", o.history.group, "KEY",
-              "What makes a group: instance (default), cpu, machine, label, campaign, tag.KEY");
-    add_metrics(verb, o);
-    add_many(verb, "--filter", o.history.filter, "KEY=VALUE",
-             "Only these: KEY=A|B, KEY!=A; several: all");
-    add_value(verb, "--since", o.since, "YYYY-MM-DD",
-              "Changes from this date on; what was measured before is what they are held against");
-    add_verdicts(verb, o, o.history);
+    add_value(verb, "inputs", o.inputs, "[LABEL=]PATH", runs_help)->required();
+    in_group(verb, "What to show", [&] {
+        add_value(verb, "--by", o.history.group, "KEY",
+                  "Group runs by: instance (default), cpu, machine, label, campaign, tag.KEY");
+        add_metrics(verb, o);
+        add_many(verb, "--filter", o.history.filter, "KEY=VALUE", filter_help);
+        add_value(verb, "--since", o.since, "YYYY-MM-DD",
+                  "Show changes since this date, compared with earlier runs");
+    });
+    in_group(verb, "Verdict", [&] { add_verdicts(verb, o, o.history); });
     add_outputs(verb, o);
-    add_value(verb, "--csv", o.csv, "FILE", "Write points, quarters, change points; - is stdout");
+    add_csv(verb, o, "Write CSV: points, quarters and change points (-: stdout)");
 }
 void add_predict(CLI::App& verb, Options& o) {
     auto& p = o.predicting;
@@ -132,53 +143,63 @@ void add_predict(CLI::App& verb, Options& o) {
               "allreduce, allgather, reduce_scatter, broadcast, alltoall, send_receive")
         ->required();
     add_value(verb, "inputs", o.inputs, "PATH",
-              "Runs that measured it: result files, folders (every run below), globs")
+              "Runs that measured it: result files, folders (all runs below) or globs")
         ->required();
-    verb.add_option("--nodes", p.nodes, "How many nodes")->type_name("N")->capture_default_str();
-    add_default(verb, "--ranks-per-node,--gpus", p.ranks_per_node, "N", "Ranks (or GPUs) on each");
-    add_list(verb, "--size", p.sizes, "SIZE,...",
-             "Message sizes: 8, 64KiB, 1GiB; 1KiB,1MiB,1GiB otherwise");
-    add_value(verb, "--algorithm", p.algorithm, "NAME",
-              "Assume this one (between nodes, where there are several) instead of choosing by the "
-              "data: ring, recursive_doubling, halving_doubling, binomial_tree, double_tree");
-    add_value(verb, "--node-bandwidth", p.node_bandwidth, "RATE",
-              "Of a node's link, for the bound: 400Gb/s, 50GB/s; as fitted otherwise");
-    add_many(verb, "--filter", p.filter, "KEY=VALUE", "Only these: KEY=A|B, KEY!=A; several: all");
+    in_group(verb, "What to predict", [&] {
+        add_default(verb, "--nodes", p.nodes, "N", "Number of nodes");
+        add_default(verb, "--ranks-per-node,--gpus", p.ranks_per_node, "N",
+                    "Ranks (or GPUs) per node");
+        add_list(verb, "--size", p.sizes, "SIZE,...",
+                 "Message sizes, e.g. 8,64KiB (default: 1KiB,1MiB,1GiB)");
+        add_value(verb, "--algorithm", p.algorithm, "NAME",
+                  "Assume this algorithm, between nodes if there are several (default: chosen from "
+                  "the data): ring, recursive_doubling, halving_doubling, binomial_tree, "
+                  "double_tree");
+        add_value(verb, "--node-bandwidth", p.node_bandwidth, "RATE",
+                  "Bandwidth of a node's link, for the bound: 400Gb/s, 50GB/s (default: fitted)");
+        add_many(verb, "--filter", p.filter, "KEY=VALUE", filter_help);
+    });
     add_outputs(verb, o);
-    verb.add_option("--csv", o.csv, "Write a row for each size; - is stdout")->type_name("FILE");
+    add_csv(verb, o, "Write CSV: one row per size (-: stdout)");
 }
 void add_check(CLI::App& verb, Options& o) {
     auto& c = o.checking;
     add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
-              "Result files, folders (every run below it), globs, each with LABEL= in front or "
-              "not; all runs of a machine are judged together");
-    add_limits_by_name(verb, o);
-    auto* campaign = verb.add_option("--campaign", c.judging.campaign, "Only runs of this campaign")
-                         ->type_name("NAME");
-    verb.add_option("--machine-of", c.machine_of, "Only the machine and campaign of this run")
-        ->type_name("RUN.json")
-        ->excludes(campaign);
-    add_many(verb, "--filter", c.judging.filter, "KEY=VALUE",
-             "Only these: KEY=A|B, KEY!=A; several: all");
-    auto& levels = c.judging.levels;
-    for (auto* level : {verb.add_option("--pass-level", levels.pass,
-                                        "How often a node at its limit may pass, each check"),
-                        verb.add_option("--fail-level", levels.fail,
-                                        "How often a good node may fail, all its checks together")})
-        level->check(CLI::Range(1e-6, 0.5))->type_name("P")->capture_default_str();
-    verb.add_option("--part", c.part, "Judge only the host, or only devices and their links")
-        ->option_text("host|devices [all]");
-    verb.add_option("--exit-style", c.exit_style,
-                    "Exit codes and first line as a Nagios plugin or the node problem detector "
-                    "wants them")
-        ->option_text("assay|nagios|npd [assay]");
-    verb.add_flag("--advisory", c.advisory, "End with 0 and say what it would have been");
-    add_value(verb, "--junit", c.junit, "FILE",
-              "Write JUnit XML: a suite for each node, a test for each check; - is stdout");
-    add_value(verb, "--openmetrics", c.openmetrics, "FILE",
-              "Write the verdicts as gauges for Prometheus; - is stdout");
+              "Result files, folders (all runs below) or globs; all runs of a machine are judged "
+              "together");
+    in_group(verb, "What to check", [&] {
+        add_limits_by_name(verb, o);
+        auto* campaign =
+            add_value(verb, "--campaign", c.judging.campaign, "NAME", "Only runs of this campaign");
+        add_value(verb, "--machine-of", c.machine_of, "RUN.json",
+                  "Only runs of the same machine and campaign as this run")
+            ->excludes(campaign);
+        add_many(verb, "--filter", c.judging.filter, "KEY=VALUE", filter_help);
+        verb.add_option("--part", c.part, "Judge only the host, or only devices and their links")
+            ->option_text("host|devices [all]");
+    });
+    in_group(verb, "Verdict", [&] {
+        auto& levels = c.judging.levels;
+        for (auto* level :
+             {verb.add_option("--pass-level", levels.pass,
+                              "Highest probability that a node at its limit passes a check"),
+              verb.add_option("--fail-level", levels.fail,
+                              "Highest probability that a good node fails, over all its checks")})
+            level->check(CLI::Range(1e-6, 0.5))->type_name("P")->capture_default_str();
+        verb.add_option("--exit-style", c.exit_style,
+                        "Exit codes and first line for Nagios or the node problem detector")
+            ->option_text("assay|nagios|npd [assay]");
+        verb.add_flag("--advisory", c.advisory,
+                      "Exit with 0 for any verdict; stderr shows the actual code");
+    });
     add_outputs(verb, o);
-    verb.add_option("--csv", o.csv, "Write a row for each check; - is stdout")->type_name("FILE");
+    in_group(verb, "Output", [&] {
+        add_value(verb, "--junit", c.junit, "FILE",
+                  "Write JUnit XML: one suite per node, one test per check (-: stdout)");
+        add_value(verb, "--openmetrics", c.openmetrics, "FILE",
+                  "Write the verdicts as Prometheus gauges (-: stdout)");
+    });
+    add_csv(verb, o, "Write CSV: one row per check (-: stdout)");
 }
 template <auto add>
 void add_with_outputs(CLI::App& verb, Options& o) {
@@ -186,47 +207,53 @@ void add_with_outputs(CLI::App& verb, Options& o) {
     add_outputs(verb, o);
 }
 void add_export(CLI::App& verb, Options& o) {
-    add_value(verb, "--to", o.format, "csv|ndjson|openmetrics",
-              "csv, ndjson: one table, a row for each run, case and metric; openmetrics: the "
-              "newest value of each series");
-    verb.add_flag("--columns", o.columns,
-                  "Show what the columns of the table are; with --json, a JSON Schema of a line");
-    verb.add_flag("--timestamps", o.timestamps, "Of openmetrics: each value with its run's time");
-    verb.add_option("--out", o.out, "Write to this file instead of stdout")->type_name("FILE");
-    add_value(verb, "inputs", o.inputs, "[LABEL=]PATH",
-              "Result files, folders (every run below), globs, each with LABEL= in front or not");
-    add_bundle(verb, o);
+    add_value(verb, "inputs", o.inputs, "[LABEL=]PATH", runs_help);
+    in_group(verb, "Table", [&] {
+        add_value(
+            verb, "--to", o.format, "csv|ndjson|openmetrics",
+            "csv, ndjson: one row per run, case and metric; openmetrics: newest value of each "
+            "series");
+        verb.add_flag("--columns", o.columns,
+                      "List the table's columns; with --json, a JSON Schema of a row");
+        verb.add_flag("--timestamps", o.timestamps,
+                      "With openmetrics: add the time of the run to each value");
+        add_value(verb, "--out", o.out, "FILE", "Output file (default: stdout)");
+    });
+    in_group(verb, "Evidence", [&] { add_bundle(verb, o); });
 }
 void add_verify(CLI::App& verb, Options& o) {
     add_inputs(verb, o);
     add_signers(verb, o);
 }
 void add_import(CLI::App& verb, Options& o) {
-    verb.add_option("files", o.inputs, "Files that the tools wrote")->type_name("FILE");
-    add_value(verb, "--out", o.out, "DIR", "Folder that the runs go to; required");
-    verb.add_flag("--list", o.list_tools,
-                  "List the tools whose outputs are read, and their versions");
-    verb.add_flag("--explain", o.explain_lines,
-                  "Show what becomes of each line: fact, row, not read; nothing is written");
-    verb.add_option("--from", o.from,
-                    "The tool, where it is not to be found out from the content; --list names all")
-        ->type_name("TOOL");
-    auto& facts = o.importing;
-    verb.add_option("--provider", facts.provider, "Who runs the machine: aws, gcp, azure, ...");
-    verb.add_option("--instance", facts.instance, "Its type: c7a.large");
-    verb.add_option("--cpu-model", facts.cpu_model, "Its processor");
-    verb.add_option("--machine", facts.machine, "Id of a machine that has results already");
-    verb.add_option("--label", facts.label, "A name that tells this machine from others; not kept");
-    verb.add_option("--started", facts.started,
-                    "When it was measured, where the file does not say: 2026-01-31T12:34:56Z");
-    verb.add_option("--library", facts.library, "What did the work: openmpi, mvapich, ...");
-    verb.add_option("--place", facts.place, "Where it was done: host, cuda, hip");
-    verb.add_option("--name", facts.name,
-                    "The collective, where output of nccl-tests does not name it: all_reduce, ...");
-    add_value(verb, "--parameter", o.parameters, "NAME=VALUE",
-              "What else the figures depend on and the file does not say: ranks=4")
-        ->take_all()
-        ->delimiter(',');
+    add_value(verb, "files", o.inputs, "FILE", "Output files of other tools");
+    in_group(verb, "What to read", [&] {
+        add_value(verb, "--out", o.out, "DIR", "Folder to write the runs to");
+        verb.add_flag("--list", o.list_tools,
+                      "List the supported tools; ASSAY_IMPORT_PATH adds folders of descriptions");
+        verb.add_flag("--explain", o.explain_lines,
+                      "Show how each line is read (fact, row, not read) without writing");
+        add_value(verb, "--from", o.from, "TOOL",
+                  "Tool that wrote the files, if not detected; names: --list");
+    });
+    in_group(verb, "Facts that the files do not state", [&] {
+        auto& facts = o.importing;
+        verb.add_option("--provider", facts.provider,
+                        "Provider of the machine: aws, gcp, azure, ...");
+        verb.add_option("--instance", facts.instance, "Instance type: c7a.large");
+        verb.add_option("--cpu-model", facts.cpu_model, "Processor model");
+        verb.add_option("--machine", facts.machine, "Id of a machine that already has results");
+        verb.add_option("--label", facts.label, "Name that distinguishes the machine; not stored");
+        verb.add_option("--started", facts.started,
+                        "Time of the measurement: 2026-01-31T12:34:56Z");
+        verb.add_option("--library", facts.library, "Library that did the work: openmpi, ...");
+        verb.add_option("--place", facts.place, "Where it ran: host, cuda, hip");
+        verb.add_option("--name", facts.name, "Collective measured by nccl-tests: all_reduce, ...");
+        add_value(verb, "--parameter", o.parameters, "NAME=VALUE",
+                  "Parameter of all cases: ranks=4")
+            ->take_all()
+            ->delimiter(',');
+    });
 }
 
 struct VerbDefinition {
@@ -237,13 +264,12 @@ struct VerbDefinition {
     void (*add)(CLI::App&, Options&);
 };
 constexpr std::array<VerbDefinition, 15> verbs{{
-    {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
+    {"report", &report, "Show the results of a run: terminal, page, Markdown, PDF or workbook",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
      "  assay-report report old=results/2025 new=results/2026",
      &add_report},
-    {"compare", &compare_runs,
-     "Is one side faster than another, by how much, and how sure is that?",
+    {"compare", &compare_runs, "Compare runs: which is faster, by how much, and how sure",
      "assay-report compare old.json new.json\n"
      "  assay-report compare before='results/2025*' after=results/2026 --html compare.html\n"
      "  assay-report compare results --column instance --baseline c6a.large\n"
@@ -251,75 +277,70 @@ constexpr std::array<VerbDefinition, 15> verbs{{
      "  assay-report compare results --table instance --column quarter --fail-on worse",
      &add_compare},
     {"diff", &diff_nodes,
-     "How does this node differ from a good one: hardware, firmware, settings, versions, values?",
+     "Show how a node differs from a good one: hardware, firmware, settings, versions, values",
      "assay-report diff golden.json results/node17\n"
      "  assay diff golden.json --this-machine --fail-on difference",
      &add_diff},
-    {"history", &history, "Why did it change over time, and what will I get?",
+    {"history", &history, "Show changes over time, their likely causes, and what to expect",
      "assay-report history results\n"
      "  assay-report history results --since 2026-01-01 --fail-on worse\n"
      "  assay-report history results --by cpu --filter 'family=gemm|memory' --html history.html",
      &add_history},
-    {"check", &check_nodes, "Is this node good? Holds its runs against limits",
+    {"check", &check_nodes, "Is this node good? Compare its runs with limits",
      "assay-report check results\n"
      "  assay-report check results --limits spec --limits ours.json --junit check.xml\n"
      "  assay-report check results --limits ours.json --exit-style nagios",
      &add_check},
-    {"fleet", &fleet_of_nodes,
-     "Which nodes answered, which are slow, what is wrong with their results?",
+    {"fleet", &fleet_of_nodes, "Which nodes are slow, missing, or give wrong results?",
      "assay-report fleet results --expect nodes.txt --html fleet.html\n"
      "  assay-report fleet results --expect 'node[01-40]' --since 2026-11-20 --fail-on slow",
      &add_with_outputs<&add_fleet<CLI::App>>},
-    {"limits", &limits,
-     "What must a good node reach: limits begun, checked, shown, or derived from a fleet",
+    {"limits", &limits, "Limits of a good node: start, check, show, or derive them from a fleet",
      "assay-report limits init results --out mine.json\n"
      "  assay-report limits lint mine.json\n"
      "  assay-report limits show spec mine.json results/run.json\n"
-     "  assay-report limits derive results/fleet --out fleet.json --author 'HPC operations' "
-     "--valid "
-     "180d",
+     "  assay-report limits derive results/fleet --out fleet.json --author 'HPC operations'",
      &add_with_outputs<&add_limits<CLI::App>>},
-    {"offers", &offers, "What is offered, and what a node costs an hour: offers checked and shown",
+    {"offers", &offers, "Check offers, and show the cost of a node hour",
      "assay-report offers init --out offers.json\n"
      "  assay-report offers lint offers.json --results results\n"
      "  assay-report offers show offers.json --currency USD",
      &add_with_outputs<&add_offers<CLI::App>>},
-    {"cost", &cost, "What an offer costs: per hour, job, month and term, and how that follows",
+    {"cost", &cost, "Cost of an offer per hour, job, month and term, with the calculation",
      "assay-report cost offers.json --term 3y --set utilisation=0.7 --set storage_gb=0 --explain\n"
      "  assay-report cost offers.json --usage hours.csv\n"
      "  assay-report cost offers.json --nodes 1 --results results --work 'gemm.square* "
      "size=4096*=1e18'",
      &add_with_outputs<&add_cost<CLI::App>>},
-    {"capacity", &capacity, "Does a model fit, on which devices, and on how many?",
+    {"capacity", &capacity, "Does a model fit, on which devices, and how many?",
      "assay-report capacity --model llama-3-70b --set sequence=8192 --set batch=16 --set tensor=4\n"
      "  assay-report capacity --train --set parameters=7.5e9 --set layers=48 --set hidden=4096 "
-     "--set "
-     "heads=32 --set sequence=2048 --set data=64 --set zero=3 --explain",
+     ""
+     "--set heads=32 --set sequence=2048 --set data=64 --set zero=3 --explain",
      &add_with_outputs<&add_capacity<CLI::App>>},
-    {"catalog", &catalog, "Instances, processors and accelerators, every figure with its source",
+    {"catalog", &catalog,
+     "Look up instances, processors and accelerators; each figure has its source",
      "assay-report catalog show p5.48xlarge 'H100 SXM5'\n"
      "  assay-report catalog show --kind accelerators",
      &add_with_outputs<&add_catalog<CLI::App>>},
     {"verify", &verify,
-     "Check a result file: its schema, and every summary computed again from the batch values; or "
-     "a bundle of evidence",
+     "Check result files (schema, summaries recomputed from batch values) or an evidence bundle",
      "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json\n"
      "  assay-report verify evidence --signers allowed_signers",
      &add_verify},
-    {"export", &export_run, "Convert results for other tools: tables, databases, Prometheus",
+    {"export", &export_run, "Export results: tables, Prometheus metrics, or an evidence bundle",
      "assay-report export --to csv results --out runs.csv\n"
      "  assay-report export --to openmetrics results --out assay.prom\n"
      "  assay-report export results --bundle evidence --limits spec --sign ~/.ssh/id_ed25519",
      &add_export},
-    {"predict", &predict,
-     "What would a collective take on more nodes, by the runs that measured it on fewer?",
+    {"predict", &predict, "Predict the time of a collective on more nodes from runs on fewer",
      "assay-report predict allreduce --nodes 1024 --gpus 8 --size 1GiB results\n"
      "  assay-report predict alltoall --nodes 64 --ranks-per-node 2 --size 64KiB,16MiB results "
      "--json",
      &add_predict},
     {"import", &import_files,
-     "Make runs of other tools' results: nccl-tests, nvbandwidth, OSU, STREAM, HPL, IOR, fio, vLLM "
-     "and more (--list); ASSAY_IMPORT_PATH names folders with descriptions of your own",
+     "Import results of other tools: nccl-tests, nvbandwidth, OSU, STREAM, HPL, IOR, fio, vLLM, "
+     "...",
      "assay-report import old.json --out results --provider aws --instance c7a.large\n"
      "  assay-report import osu_latency.txt --out results --started 2025-06-30 --parameter "
      "ranks=2\n"
@@ -338,27 +359,27 @@ class CommandLine {
 public:
     CommandLine() {
         app_.set_version_flag("--version", fmt::format("assay-report {}", version()));
-        app_.set_help_flag("--help,-h", "Show this help and stop");
-        std::string examples = "Examples:\n";
+        app_.set_help_flag("--help,-h", help_of_help);
+        app_.formatter(std::make_shared<GroupedHelp>());
         for (const auto& definition : verbs) {
             auto* verb = app_.add_subcommand(definition.name, definition.help);
             verb->footer(std::string{"Examples:\n  "} + definition.example + "\n" + exit_codes);
             verb->allow_extras(); // so that the message is ours
             definition.add(*verb, options_);
-            verb->add_flag("--json", options_.json, "One JSON document on stdout");
-            verb->add_option("--lang", options_.language, "Language of what is shown")
-                ->type_name("en|zh")
-                ->capture_default_str();
+            in_group(*verb, "Output", [&] {
+                verb->add_flag("--json", options_.json, "Print one JSON document");
+                add_default(*verb, "--lang", options_.language, "en|zh", "Language of the output");
+                verb->set_help_flag("--help,-h", help_of_help); // the last one, after its group
+            });
             verb->callback([this, &definition] { options_.perform = definition.perform; });
-            examples += std::string{"  "} + definition.example + "\n";
         }
-        app_.footer(examples + exit_codes);
+        app_.footer(std::string{examples} + exit_codes);
     }
 
     Parsed parse(const std::vector<std::string>& arguments) {
         auto line = parse_line(app_, arguments, verb_names());
         if (line.verb != nullptr)
-            if (const auto wrong = fault(); !wrong.empty())
+            if (const auto wrong = fault(*line.verb); !wrong.empty())
                 line = usage_error(app_, wrong, line.verb->get_name());
         if (line.verb != nullptr) return {.options = options_};
         return {
@@ -366,45 +387,52 @@ public:
     }
 
 private:
-    /// What is wrong with values that CLI11 knows nothing about; "" where all is well.
-    std::string fault() {
+    /// The problem with values that CLI11 knows nothing about; "" if valid.
+    std::string fault(const CLI::App& verb) {
+        for (const auto* option : verb.get_options())
+            if (std::ranges::count(option->results(), "") > 0)
+                return fmt::format("{}: the value is empty (expected {})", option->get_name(),
+                                   option->get_type_name());
         if (!value_named<document::Language>(options_.language))
-            return fmt::format("--lang \"{}\": it is en or zh", options_.language);
+            return fmt::format("--lang: unknown language \"{}\" (expected en or zh)",
+                               options_.language);
         if (!options_.correction.empty() && options_.correction != "bh" &&
             options_.correction != "holm")
-            return fmt::format("--correction \"{}\": it is bh or holm", options_.correction);
+            return fmt::format("--correction: unknown method \"{}\" (expected bh or holm)",
+                               options_.correction);
         const bool differs = options_.perform == &diff_nodes;
         const auto* const fails = differs                               ? "difference"
                                   : options_.perform == &fleet_of_nodes ? "slow"
                                                                         : "worse";
         if (!options_.fail_on.empty() && options_.fail_on != fails)
-            return fmt::format("--fail-on \"{}\" is not known; there is {}", options_.fail_on,
-                               fails);
+            return fmt::format("--fail-on: unknown condition \"{}\" (expected {})",
+                               options_.fail_on, fails);
         if (options_.this_machine)
-            return "--this-machine goes with `assay diff`, which can look at it";
+            return "--this-machine works only with assay diff; run: assay diff RUN.json "
+                   "--this-machine";
         if (differs && options_.inputs.size() != 2)
-            return fmt::format("diff takes two runs, or one and --this-machine; there {} {}",
-                               options_.inputs.size() == 1 ? "is" : "are", options_.inputs.size());
+            return fmt::format("diff needs two runs, or one and --this-machine (got {})",
+                               options_.inputs.size());
         if (options_.perform == &import_files && !options_.list_tools) {
-            if (options_.inputs.empty()) return "files are missing: what a tool wrote";
+            if (options_.inputs.empty()) return "files are missing: output files of other tools";
             if (options_.out.empty() && !options_.explain_lines)
-                return "--out is missing: the folder that the runs go to";
+                return "--out is missing: the folder to write the runs to";
         }
         if (const auto tools = imports::tools();
             options_.perform == &import_files && !options_.from.empty() &&
             std::ranges::find(tools, options_.from) == tools.end())
-            return fmt::format("--from \"{}\" is no tool whose results are read{}", options_.from,
+            return fmt::format("--from: unknown tool \"{}\"{}", options_.from,
                                suggestion(options_.from, tools));
         if (options_.perform == &check_nodes && options_.inputs.empty())
-            return "inputs are missing: result files or folders of the nodes";
+            return "inputs are missing: result files or folders";
         if (judge::PartChoice part{}; !from_text(options_.checking.part, part))
-            return fmt::format("--part \"{}\" is not known; there are all, host and devices",
+            return fmt::format("--part: unknown part \"{}\" (expected all, host or devices)",
                                options_.checking.part);
         if (!exchange::exit_style_from(options_.checking.exit_style))
-            return fmt::format("--exit-style \"{}\" is not known; there are assay, nagios and npd",
+            return fmt::format("--exit-style: unknown style \"{}\" (expected assay, nagios or npd)",
                                options_.checking.exit_style);
         if (options_.json && options_.checking.exit_style != "assay")
-            return "--json and --exit-style both decide what is on stdout; give one of them";
+            return "--json and --exit-style both write to stdout; use one of them";
         if (options_.perform == &export_run) return fault_of_export();
         if (options_.perform == &limits) return fault_of_limits(options_);
         if (options_.perform == &catalog) return fault_of_catalog(options_);
@@ -418,17 +446,17 @@ private:
         if (const auto wrong = fault_of_bundle(options_); !wrong.empty()) return wrong;
         if (!options_.evidence.bundle.empty()) return "";
         if (options_.format.empty())
-            return fmt::format("--to or --bundle is missing; --to is {}", fmt::join(formats, ", "));
+            return "--to FORMAT or --bundle FOLDER is missing; FORMAT: csv, ndjson or openmetrics";
         if (std::ranges::count(formats, options_.format) == 0)
-            return fmt::format("--to \"{}\" is no known format{}", options_.format,
+            return fmt::format("--to: unknown format \"{}\"{}", options_.format,
                                suggestion(options_.format, formats));
-        if (options_.inputs.empty()) return "inputs are missing: a result file or a folder";
+        if (options_.inputs.empty()) return "inputs are missing: result files or folders";
         if (options_.timestamps && options_.format != "openmetrics")
-            return "--timestamps goes with --to openmetrics";
+            return "--timestamps needs --to openmetrics";
         return "";
     }
 
-    CLI::App app_{"Reads the results of assay and says what they mean.", "assay-report"};
+    CLI::App app_{"Reports, compares and checks results of assay.", "assay-report"};
     Options options_;
 };
 

@@ -21,7 +21,7 @@
 
 namespace assay::reports_cli {
 
-/// Of predict, as typed.
+/// Options of predict, as typed.
 struct PredictWords {
     std::string collective;
     double nodes = 1;
@@ -32,7 +32,7 @@ struct PredictWords {
     std::vector<std::string> filter;
 };
 
-/// Of check.
+/// Options of check.
 struct CheckWords {
     std::vector<std::string> limits; ///< files, or names of installed ones
     judge::JudgeOptions judging;
@@ -44,13 +44,13 @@ struct CheckWords {
     std::filesystem::path openmetrics;
 };
 
-/// Of fleet, as typed.
+/// Options of fleet, as typed.
 struct FleetWords {
     fleet::FleetOptions how;
     std::optional<std::string> expect; ///< a file, or nodes
 };
 
-/// Of limits, as typed.
+/// Options of limits, as typed.
 struct LimitsWords {
     std::string action;            ///< "init", "lint", "show", "derive"
     std::vector<std::string> runs; ///< of lint
@@ -61,7 +61,7 @@ struct LimitsWords {
     double valid_days = 180;
 };
 
-/// Of offers, and of every verb that counts with them, as typed.
+/// Options of offers, and of every verb that counts with them, as typed.
 struct OffersWords {
     std::string action; ///< "init", "lint", "show"
     std::string currency;
@@ -72,7 +72,7 @@ struct OffersWords {
     std::vector<std::string> files; ///< --offers, of verbs whose inputs are runs
 };
 
-/// Of cost and capacity, as typed.
+/// Options of cost and capacity, as typed.
 struct CostWords {
     std::vector<std::string> settings; ///< NAME=VALUE
     std::vector<std::string> work;
@@ -85,13 +85,13 @@ struct CostWords {
     bool explain = false;
 };
 
-/// Of report, as typed.
+/// Options of report, as typed.
 struct ServingWords {
     std::string p99;
     std::optional<double> seconds; ///< the same
 };
 
-/// Of report, for a purchase.
+/// Options of report for a purchase.
 struct ProcureWords {
     std::string kind; ///< "run", "procurement"
     std::string profile = "mixed";
@@ -100,7 +100,7 @@ struct ProcureWords {
     double least_coverage = 0.5;
 };
 
-/// Of evidence: export --bundle and verify.
+/// Options of evidence: export --bundle and verify.
 struct EvidenceWords {
     std::filesystem::path bundle;
     std::filesystem::path key;     ///< that signs

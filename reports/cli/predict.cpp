@@ -22,7 +22,7 @@ namespace {
 Result<double> count_of(std::string_view option, double number) {
     constexpr double most = 1e7;
     if (number >= 1 && number <= most && number == std::floor(number)) return number;
-    return fail(fmt::format("{} {:g} is no number of them; it is 1 to 10000000", option, number));
+    return fail(fmt::format("{}: invalid number {:g} (expected 1 to 10000000)", option, number));
 }
 
 Result<predict::PredictOptions> what_is_asked(const Options& options) {
@@ -30,7 +30,7 @@ Result<predict::PredictOptions> what_is_asked(const Options& options) {
     const auto& asked = options.predicting;
     const auto collective = value_named<predict::Collective>(asked.collective);
     if (!collective)
-        return fail(fmt::format("\"{}\" is no collective{}", plain(asked.collective, 60),
+        return fail(fmt::format("unknown collective \"{}\"{}", plain(asked.collective, 60),
                                 suggestion(asked.collective, all_names(predict::Collective{}))));
     out.collective = *collective;
     ASSAY_TRY(const auto nodes, count_of("--nodes", asked.nodes));
@@ -38,15 +38,15 @@ Result<predict::PredictOptions> what_is_asked(const Options& options) {
     out.nodes = nodes;
     out.ranks_per_node = ranks;
     if (out.nodes * out.ranks_per_node < 2)
-        return fail("one rank has nobody to exchange data with; --nodes N --ranks-per-node N say "
-                    "how many there are");
+        return fail("a collective needs at least two ranks; set --nodes N or --ranks-per-node N");
     for (const auto& text : asked.sizes) {
         ASSAY_TRY(out.sizes.emplace_back(), parse_bytes(text));
     }
     if (!asked.algorithm.empty()) {
         out.algorithm = value_named<predict::Algorithm>(asked.algorithm);
         if (!out.algorithm)
-            return fail(fmt::format("\"{}\" is no known algorithm{}", plain(asked.algorithm, 60),
+            return fail(fmt::format("--algorithm: unknown algorithm \"{}\"{}",
+                                    plain(asked.algorithm, 60),
                                     suggestion(asked.algorithm, all_names(predict::Algorithm{}))));
     }
     if (!asked.node_bandwidth.empty()) {

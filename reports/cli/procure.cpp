@@ -17,7 +17,7 @@
 namespace assay::reports_cli {
 namespace {
 
-/// Of the bytes of all files: who has the report can say by which prices it was made.
+/// Digest of the bytes of all files: it shows by which prices a report was made.
 Result<std::string> snapshot_of(const std::vector<std::string>& files) {
     std::string all;
     for (const auto& file : files) {

@@ -25,8 +25,8 @@ std::string source_of(const std::filesystem::path& file) {
     return file.parent_path().filename() / file.filename();
 }
 
-/// The run of an input. Of a folder it is the newest one, unless that was stopped and an earlier one of the same machine
-/// was not.
+/// The run of an input. For a folder it is the newest one, unless that was
+/// stopped and an earlier one of the same machine was not.
 Result<record::Run> read_input(store::Input& input, const std::string& argument) {
     auto run = store::read_result(input.file);
     const auto named = store::split_label(argument);
@@ -39,8 +39,8 @@ Result<record::Run> read_input(store::Input& input, const std::string& argument)
         auto earlier = store::read_result(file.path);
         if (!earlier || earlier->status != "done" || !record::is_same_machine(*earlier, *run))
             continue;
-        print_error(fmt::format("assay-report: note: {} is newer, but was interrupted; this is the "
-                                "last complete run of its machine\n",
+        print_error(fmt::format("assay-report: note: {} was interrupted; showing the last complete "
+                                "run of its machine\n",
                                 input.file.string()));
         input.file = file.path;
         return earlier;

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_shown = 50; // lines; --json has all
 
-/// What is wrong with one file, in words and as JSON.
+/// The problem with one file, in words and as JSON.
 struct Verdict {
     std::string text;
     json::Value value;
@@ -78,9 +78,9 @@ Result<ExitCode> verify(const Options& options) {
         for (const auto* const ending : {".tar", ".tar.gz", ".tgz", ".zip"})
             if (input.ends_with(ending))
                 return fail(
-                    fmt::format("{} is an archive: unpack it, and check the folder", plain(input)));
+                    fmt::format("{} is an archive; unpack it and verify the folder", plain(input)));
     if (!options.evidence.signers.empty())
-        return fail("--signers goes with one folder that `assay export --bundle` made");
+        return fail("--signers needs one evidence folder, as written by assay export --bundle");
     ASSAY_TRY(const auto inputs, store::find_inputs(options.inputs));
     json::Value list = json::Value::array();
     std::string text;

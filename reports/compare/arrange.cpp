@@ -60,7 +60,7 @@ std::vector<const store::Key*> pointers(const std::vector<store::Key>& keys) {
     return list;
 }
 
-/// What is left out of the identity beside columns.
+/// Parts left out of the identity beside columns.
 struct Without {
     bool library = false;
     bool device = false; ///< and the version, which each module counts for itself
@@ -84,7 +84,7 @@ std::string identity_text(const decide::Series& series, const record::NamedList&
     return text;
 }
 
-/// Of a team, or of what energy is measured: never left out.
+/// True for conditions of a team or of measured energy, which are never left out.
 bool is_of_any_device(std::string_view condition) {
     return condition == "machines" || condition == "ranks" || condition == "energy_scope";
 }
@@ -116,8 +116,8 @@ Result<Across> across_of(const std::vector<std::string>& names) {
     Across across;
     for (const auto& name : names) {
         if (name != "device" && name != "place" && name != "backend" && name != "library")
-            return fail(
-                fmt::format("--across \"{}\": it takes device, backend or both", plain(name)));
+            return fail(fmt::format(
+                "--across: invalid value \"{}\" (expected device, backend or both)", plain(name)));
         (name == "device" || name == "place" ? across.device : across.backend) = true;
     }
     return across;
@@ -197,16 +197,16 @@ Error too_few_sides(const store::Collection& collection, const CompareOptions& o
             useful.push_back(fmt::format("--column {}", name));
     std::string there_is = sides.empty()
                                ? "nothing is left to compare"
-                               : fmt::format("there is only one side, \"{}\"", sides.front());
+                               : fmt::format("there is only \"{}\" to compare", sides.front());
     if (const auto& problems = collection.problems; !problems.empty()) // which may be why
         there_is = fmt::format(
             "{}: {}{}; without {}, {}", problems.front().where, problems.front().reason,
             problems.size() == 1 ? "" : fmt::format(" (and {} more problems)", problems.size() - 1),
             problems.size() == 1 ? "it" : "them", there_is);
-    return {.message = fmt::format("{} (column {}){}", there_is, fmt::join(options.column, ","),
-                                   useful.empty() ? "; give a second result"
-                                                  : fmt::format("; these would make several: {}",
-                                                                fmt::join(useful, ", ")))};
+    return {.message =
+                fmt::format("{} (column {}){}", there_is, fmt::join(options.column, ","),
+                            useful.empty() ? "; add a second result"
+                                           : fmt::format("; try {}", fmt::join(useful, ", ")))};
 }
 
 struct Keys {
@@ -225,10 +225,11 @@ Result<Keys> keys_of(const store::Collection& collection, const CompareOptions& 
     std::erase_if(keys.table, [&](const store::Key& key) {
         return std::ranges::count(keys.column, key.name, &store::Key::name) > 0;
     });
-    if (keys.column.empty()) return fail("no column is given; for example --column label");
+    if (keys.column.empty()) return fail("--column: missing key (expected e.g. label)");
     for (const auto& key : keys.column)
         if (key.name == "metric")
-            return fail("metrics are no columns: a bandwidth and a latency cannot be compared");
+            return fail(
+                "--column: metric is not possible: a bandwidth and a latency cannot be compared");
     ASSAY_TRY(keys.filters, make_filters(collection, options.filter));
     return keys;
 }
@@ -252,7 +253,7 @@ public:
     Result<Arrangement> arrange() {
         ASSAY_TRY(auto across, across_of(options_.across));
         if ((across.device && out_.place_is_column) || (across.backend && out_.library_is_column))
-            return fail("--across and --column name the same: what is a column is in no row");
+            return fail("--across and --column: name different keys");
         out_.across = across;
         if (across.any()) out_.uncommon = uncommon_parameters(collection_, across);
         const auto rows = row_numbers(collection_, out_);
@@ -304,7 +305,7 @@ private:
         sides[side].push_back(index);
     }
 
-    /// Libraries, precisions: what one of them alone can do is no comparison, and nothing is amiss.
+    /// Libraries, precisions: a row of one of them alone has nothing to compare, and nothing is amiss.
     void drop_lonely_rows(const std::vector<std::string>& names) {
         const bool of_series = std::ranges::all_of(keys_.column, &store::Key::of_series);
         const auto is_lonely = [](const ArrangedRow& row) {
@@ -340,8 +341,8 @@ private:
                                          options_.column == std::vector<std::string>{"setting"});
         const bool of_series = std::ranges::all_of(keys_.column, &store::Key::of_series);
         if (of_series) std::erase_if(order, [&](std::size_t side) { return shared(side) == 0; });
-        // Compared with the one that says most, where nobody has said with which: of runs the first, unless it has no row of
-        // another side.
+        // Compared with the one that says most, where nobody has said with which: of runs the first, unless it has no
+        // row of another side.
         if (!order.empty() && (of_series || shared(order.front()) == 0)) {
             const auto most =
                 std::ranges::max_element(order, {}, [&](std::size_t side) { return shared(side); });
@@ -351,7 +352,7 @@ private:
             const auto found = std::ranges::find_if(
                 order, [&](std::size_t i) { return names[i] == options_.baseline; });
             if (found == order.end())
-                return fail(fmt::format("there is no side \"{}\" to be the baseline; there are {}",
+                return fail(fmt::format("--baseline: unknown name \"{}\" (expected one of {})",
                                         plain(options_.baseline), fmt::join(names, ", ")));
             std::rotate(order.begin(), found, found + 1);
         }

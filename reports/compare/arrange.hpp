@@ -28,7 +28,7 @@ struct ArrangedRow {
     std::vector<std::vector<std::uint32_t>> sides; ///< indices of observations
 };
 
-/// What `--across` puts into one row; each side is then its best.
+/// Keys that `--across` puts into one row; each side is then its best.
 struct Across {
     bool device = false;
     bool backend = false;
@@ -55,10 +55,10 @@ Result<Arrangement> arrange(const store::Collection& collection, const CompareOp
 /// The series in words, without what is a column: "gemm.square[openblas] precision=fp64 size=1024".
 std::string identity_of(const store::Collection& collection, const Arrangement& arrangement,
                         const ArrangedRow& row);
-/// What it asks, whichever library answers; without all that `across` merges.
+/// The question, whichever library answers; without all that `across` merges.
 std::string question_of(const store::Collection& collection, const Arrangement& arrangement,
                         const ArrangedRow& row);
-/// What `across` leaves out of the question: "cuda, cache hot, path nvlink".
+/// Parts that `across` leaves out of the question: "cuda, cache hot, path nvlink".
 std::string merged_of(const store::Collection& collection, const Arrangement& arrangement,
                       const ArrangedRow& row);
 /// Its device and conditions where they are not as usual: "cuda, machines 2".

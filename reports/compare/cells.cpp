@@ -58,7 +58,7 @@ void add_contrast(document::Row& row, const Contrast& contrast, Shown value) {
     auto cell = ratio_cell(contrast, contrast_in_short(contrast));
     cell.detail = value.text;
     cell.notes = std::exchange(value.notes, {});
-    // What has no verdict at all is counted at the end, by its cause.
+    // Cases without any verdict are counted at the end, by its cause.
     const bool one_sided =
         contrast.kind == RatioKind::at_least || contrast.kind == RatioKind::at_most;
     if (auto& notes = row.cells.front().notes;
@@ -183,7 +183,7 @@ std::size_t points_of(const Groups& groups) {
     return points;
 }
 
-/// Of a group, for one side: by the swept number.
+/// Curve of a group, for one side: by the swept number.
 Curve curve_of(const Comparison& comparison, const Rows& rows, const std::string& parameter,
                std::size_t side, const std::string& rest) {
     Curve curve{.label = rest.empty() ? comparison.sides[side].label

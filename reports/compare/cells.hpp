@@ -16,7 +16,7 @@
 
 namespace assay::compare {
 
-/// As the unit is written where there is no text.
+/// Without a text the number is written with its unit.
 document::Cell number(const std::optional<double>& value, const char* unit, std::string text = "");
 /// A ratio with its interval: as text in full or in short, and as numbers.
 document::Cell ratio_cell(const Contrast& contrast, std::string text);
@@ -37,8 +37,8 @@ private:
 };
 
 // --- curves --------------------------------------------------------------------------------------
-// Sweeps side by side: rows that differ in one number alone are a curve for each side (report/curves.hpp does the same for
-// one run). Text formats have these rows in their tables.
+// Sweeps side by side: rows that differ in one number alone are a curve for each side (report/curves.hpp does the same
+// for one run). Text formats have these rows in their tables.
 
 std::vector<document::Chart> curves_of(const Comparison& comparison, const ComparedTable& table);
 

@@ -393,7 +393,7 @@ private:
         return sides;
     }
 
-    /// What stands for other times where runs are few.
+    /// Variance assumed between times where runs are few.
     void note_times(const Tests& tests, const std::vector<MeasuredRow>& rows,
                     const TestOptions& how) {
         std::set<std::string> sources;
@@ -479,11 +479,11 @@ bool has_common(const Comparison& comparison) {
 
 Result<Comparison> compare(const store::Collection& collection, const CompareOptions& options) {
     if (!(options.alpha > 0 && options.alpha < 1))
-        return fail(fmt::format("alpha {} is no level; it lies between 0 and 1, as 0.01 does",
-                                options.alpha));
+        return fail(fmt::format("--alpha: invalid value {} (expected e.g. 0.01)", options.alpha));
     if (!(options.minimum_effect >= 0 && options.minimum_effect < 1))
-        return fail(fmt::format("the minimum effect {} is out of range; 0.01 is 1%, below 1",
-                                options.minimum_effect));
+        return fail(
+            fmt::format("--minimum-effect: invalid value {} (expected 0 to below 1; 0.01 is 1%)",
+                        options.minimum_effect));
     ASSAY_TRY(auto arrangement, arrange(collection, options));
     const bool apart = are_places_apart(collection, arrangement);
     auto comparison = Builder{collection, std::move(arrangement), options}.build();

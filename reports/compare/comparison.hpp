@@ -18,7 +18,7 @@
 namespace assay::compare {
 
 ASSAY_ENUM(ContrastOutcome, better, worse,
-           same, // a difference of the minimum effect would have been seen, and there is none
+           same,        // a difference of the minimum effect would have been seen
            cannot_tell, // too few or too noisy data: `detectable` says below what
            missing)     // no figure on one of the sides
 
@@ -30,8 +30,8 @@ ASSAY_ENUM(
     cpus_moved, // a hypervisor had put the CPUs of the sides at different distances
     between_times, // smaller than what runs at different times may differ by
     zero)          // there is no ratio to nothing: at most an order
-/// What the ratio is. A value measured under load (record::Knowledge::at_least, rough) shows what its side can do at least, so
-/// that beside a known value it bounds the ratio on one side.
+/// Meaning of the ratio. A value measured under load (record::Knowledge::at_least, rough) shows what its side can do at
+/// least, so that beside a known value it bounds the ratio on one side.
 ASSAY_ENUM(RatioKind, exact, at_least, at_most,
            about) // both sides were under load or rough: no interval either
 
@@ -101,7 +101,7 @@ struct MoreValues {
     bool are_pairs = false; ///< interleaved, which takes one machine
 };
 
-/// Geometric mean of the ratios of rows that every side has, under the test of a row. Of one row it is that row's.
+/// Geometric mean of the ratios of rows that every side has, under the test of a row. For one row it is that row's.
 struct MeanRatio : Contrast {
     std::size_t count = 0;            ///< rows behind it
     std::optional<MoreValues> more{}; ///< where it cannot be told
@@ -153,7 +153,7 @@ enum class NotComparedCode : std::uint8_t {
     file,       // no case: an input that was not used
     no_verdict, // compared, but under load, at levels, on moved CPUs
 };
-/// What could not be compared, and why: unlike parameters, other versions, unreadable files, ...
+/// A case that could not be compared, and why: unlike parameters, other versions, unreadable files, ...
 struct NotCompared {
     std::string what;
     std::string reason;
@@ -164,11 +164,11 @@ struct NotCompared {
 
 enum class Correction : std::uint8_t { false_discovery, family_wise };
 ASSAY_NAMES(Correction, "benjamini_hochberg, holm")
-/// What one independent value is: a process, a run (of several on one machine), a machine (of several).
+/// Kind of one independent value: a process, a run (of several on one machine), a machine (of several).
 ASSAY_ENUM(Unit, replica, run, machine)
 
 struct Comparison {
-    std::vector<ComparedSide> sides;      ///< the first is what the others are held against
+    std::vector<ComparedSide> sides;      ///< the others are compared with the first
     std::vector<ComparedTable> tables;    ///< library by library
     std::vector<ComparedTable> questions; ///< the best library of each side
     std::vector<ComparedTable>
@@ -200,7 +200,7 @@ struct CompareOptions {
     std::vector<std::string> filter; ///< "library=openblas", "family!=md"
     std::vector<std::string>
         across{};         ///< "device", "backend": one row for all of them, each side by its best
-    std::string baseline; ///< the side that the others are held against; the first where empty
+    std::string baseline; ///< label of the side to compare with; empty: the first
 };
 /// Fails where the options make no sense or fewer than two sides are left.
 Result<Comparison> compare(const store::Collection& collection, const CompareOptions& options = {});
@@ -208,7 +208,7 @@ Result<Comparison> compare(const store::Collection& collection, const CompareOpt
 bool has_common(const Comparison& comparison);
 
 // --- document ------------------------------------------------------------------------------------
-// A comparison as a document: verdict, ranking, families, every test case.
+// A comparison as a document: verdict, ranking, families, every case.
 
 document::Document make_document(const Comparison& comparison);
 

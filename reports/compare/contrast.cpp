@@ -28,21 +28,21 @@ double mean_of(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// What the values of both sides allow to say, and up to which size a difference may be made by something else.
+/// Limits by the values of both sides, and the size up to which a difference may be made by something else.
 struct Doubt {
     RatioKind kind = RatioKind::exact;
     NoVerdict reason = NoVerdict::none;
     double hidden = 0; ///< logarithm
 };
 
-/// Load has slowed devices by a factor of 2 and messages by more than their replicas scatter; what is beyond both many times
-/// over it did not do.
+/// Load has slowed devices by a factor of 2 and messages by more than their replicas scatter; what is beyond both many
+/// times over it did not do.
 constexpr double most_load = 10;
 constexpr double most_spreads = 3;
 constexpr double least_of_pairs = 0.5; ///< of a difference, in the middle of all pairs
 
-/// Sides that took turns saw the same machine, load and levels. Their pairs tell what the sides alone hide, unless the values of
-/// both are of different levels: then most pairs, of all that were measured, do not show the difference.
+/// Sides that took turns saw the same machine, load and levels. Their pairs tell what the sides alone hide, unless the
+/// values of both are of different levels: then most pairs, of all that were measured, do not show the difference.
 Doubt doubt_of(const MeasuredRow& row, std::size_t side, const TestOptions& options,
                double log_ratio) {
     Doubt doubt;
@@ -78,7 +78,7 @@ Doubt doubt_of(const MeasuredRow& row, std::size_t side, const TestOptions& opti
     return doubt;
 }
 
-/// What the independent values of a row are expected to differ by; 0 where nothing is known.
+/// Expected difference of the independent values of a row; 0 if nothing is known.
 double expected_variance(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
     if (side >= row.times.size()) return 0;
     const auto of = [&](const Times& times) {
@@ -96,7 +96,7 @@ bool knows_times(const MeasuredRow& row, std::size_t side) {
            (row.times.front().deviation > 0 || row.times[side].deviation > 0);
 }
 
-/// What lies between the times of two sides: the variance of its part of their difference.
+/// Variance between the times of two sides: its part of their difference.
 stats::VarianceEstimate between(const Times& a, const Times& b) {
     const auto of = [](const Times& known, const Times& side) {
         return stats::VarianceEstimate{.variance = known.deviation * known.deviation /
@@ -106,7 +106,7 @@ stats::VarianceEstimate between(const Times& a, const Times& b) {
     return stats::sum_of(of(a.deviation > 0 ? a : b, a), of(b.deviation > 0 ? b : a, b));
 }
 
-/// What one row says of one side against the first, before all rows are heard.
+/// One row's result for one side against the first, before all rows are heard.
 struct Own {
     std::vector<double> first;       ///< oriented logarithms
     std::vector<double> second;      ///< the same; of pairs: their differences

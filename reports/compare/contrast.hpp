@@ -21,7 +21,7 @@ inline std::optional<double> known(double value) {
     return std::isfinite(value) ? std::optional{value} : std::nullopt;
 }
 
-/// What was measured of one row, side by side.
+/// Values of one row, side by side.
 struct MeasuredRow {
     bool higher_is_better = true;
     std::vector<Sample> sides;
@@ -32,7 +32,7 @@ struct MeasuredRow {
     std::vector<double> all_pairs{}; ///< for each side: Units::of_all_pairs with the first
 };
 
-/// Of these two sides alone.
+/// The row with these two sides alone.
 MeasuredRow of_two(const MeasuredRow& row, std::size_t first, std::size_t second);
 
 struct TestOptions {
@@ -51,7 +51,7 @@ bool needs_times(const MeasuredRow& row, std::size_t side, const TestOptions& op
 /// A contrast and what means of ratios need of it.
 struct TestedSide {
     Contrast contrast;
-    /// Of sides with zeros: above 0 where all of this one is better than all of the first, below where worse.
+    /// For sides with zeros: above 0 where all of this one is better than all of the first, below where worse.
     int apart = 0;
     NoVerdict doubt = NoVerdict::none; ///< why differences of up to `hidden` are not called
     double hidden = 0;                 ///< logarithm
@@ -82,7 +82,7 @@ class Tests {
 public:
     Tests(const std::vector<MeasuredRow>& rows, TestOptions options);
 
-    /// Of row and side; the first side has none.
+    /// The result for row and side; the first side has none.
     const TestedSide& of(std::size_t row, std::size_t side) const { return rows_[row][side]; }
     /// How many p values were adjusted together.
     std::size_t count() const { return count_; }

@@ -32,7 +32,7 @@ using json::Value;
 
 enum class Kind : std::uint8_t { fact, nature, amount };
 
-/// What facts mean, by the beginning of their keys; the longest counts. What matters is told in this order.
+/// Meaning of facts, by the beginning of their keys; the longest counts. Important facts are told in this order.
 struct Rule {
     DiffGroup group;
     bool matters;
@@ -80,7 +80,7 @@ std::pair<const Rule*, std::string_view> rule_of(std::string_view key) {
     return best;
 }
 
-/// As people read it, by the unit that the key ends in.
+/// Text for people, by the unit that the key ends in.
 std::string words_of(std::string_view key, const Value& value) {
     constexpr std::size_t longest = 200;
     if (value.is_string()) return plain(value.get<std::string>(), longest);
@@ -148,7 +148,7 @@ bool is_same(const Rule& rule, const Found& a, const Found& b) {
     return a.text == b.text && a.list == b.list;
 }
 
-/// Of lists what the other one lacks.
+/// Items of a list that the other one lacks.
 std::string words_of(const Found& found, const Found& other) {
     constexpr std::size_t shown = 6;
     if (found.list.empty()) return found.text;
@@ -179,7 +179,7 @@ Diff diff_machines(DiffSide a, DiffSide b) {
     diff.same_machine = record::is_same_machine(diff.a.run, diff.b.run);
     const auto facts_a = facts_of(diff.a.run);
     const auto facts_b = facts_of(diff.b.run);
-    // Of a device that only one of them has, their numbers say it.
+    // For a device that only one of them has, their numbers say it.
     for (auto [side, own, others] :
          {std::tuple{&diff.a, &facts_a, &facts_b}, {&diff.b, &facts_b, &facts_a}})
         for (const auto& [at, fact] : *own)

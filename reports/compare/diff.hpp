@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How does this node differ from one that is known to be good? What was recorded of both machines, fact by fact, the
+// How does this node differ from one that is known to be good? The records of both machines, fact by fact, the
 // values that differ beyond what a comparison calls noise, and how many could not be compared.
 
 #pragma once
@@ -62,11 +62,12 @@ struct Diff {
 
 /// The facts alone.
 Diff diff_machines(DiffSide a, DiffSide b);
-/// Of a comparison whose second side is B.
+/// Adds a comparison whose second side is B.
 void add_values(const Comparison& comparison, Diff& diff);
 
 document::Document make_document(const Diff& diff);
-/// "B differs from A in 3 facts; 1 of these may change ...: .... 4 of 23 cases are slower on B; 7 could not be compared (...)."
+/// "B differs from A in 3 facts; 1 of these may change ...: .... 4 of 23
+/// cases are slower on B; 7 could not be compared (...)."
 std::string verdict_of(const Diff& diff);
 
 } // namespace assay::compare

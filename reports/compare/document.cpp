@@ -67,13 +67,14 @@ public:
                           .lead = gaps_of(comparison_),
                           .tone = verdict.tone};
         for (const auto& side : sides_) document.sides.push_back(side.label);
+        const bool has_families = comparison_.tables.size() > 1 && comparison_.ranking.size() > 1;
+        if (has_families && !many()) document.sections.push_back(families()); // the news of two
         if (comparison_.ranking.size() > 1) document.sections.push_back(ranking());
         if (auto facts = in_short(); !facts.facts.empty())
             document.sections.push_back(
                 {.title = say<text::compare::in_short>(), .blocks = {std::move(facts)}});
         document.sections.push_back(what_is_compared());
-        if (comparison_.tables.size() > 1 && comparison_.ranking.size() > 1)
-            document.sections.push_back(families());
+        if (has_families && many()) document.sections.push_back(families());
         for (const auto& table : comparison_.tables) add_family(document, table);
         add_questions(document);
         add_others(document);
@@ -169,7 +170,7 @@ private:
         return section;
     }
 
-    /// What signs and words of the tables mean, as far as they occur.
+    /// Meaning of signs and words in the tables, as far as they occur.
     std::set<std::string> signs() const {
         std::set<std::string> parts;
         const auto look = [&](const Contrast& contrast) {

@@ -32,8 +32,8 @@ private:
     std::map<std::uint64_t, double> sums_;
 };
 
-/// Of two sides (or of pairs, when `first` is empty). One unit alone does not show how units differ;
-/// those of the other side do.
+/// Error of two sides (or of pairs, when `first` is empty). One unit alone does not show how units differ; those of
+/// the other side do.
 stats::VarianceEstimate error_of(const Clusters& first, const Clusters& second) {
     const auto a = static_cast<double>(first.size());
     const auto b = static_cast<double>(second.size());
@@ -63,8 +63,8 @@ MeanRatio mirrored(MeanRatio mean) {
 }
 
 // A pair of replicas that take turns has the variance of one replica a side, and no difference between times: those at
-// hand say how many pairs are needed. Two machines cannot take turns: they need runs. Of runs and machines, and of pairs, as
-// many more as at hand are too few.
+// hand say how many pairs are needed. Two machines cannot take turns: they need runs. Runs, machines and pairs
+// at hand count: the result is how many more are needed.
 std::optional<MoreValues> Tests::more(const stats::VarianceEstimate& own,
                                       const stats::VarianceEstimate& times, std::size_t first,
                                       std::size_t second, const Contrast& contrast) const {
@@ -129,7 +129,7 @@ MeanRatio Tests::mean(const std::vector<WeightedRow>& rows, std::size_t side) co
         second.add(tested.second, weight);
     }
     if (mean.count == 0) return mean;
-    // As wide as the difference must be to be called.
+    // The width that a difference must exceed to be called.
     const auto width = [&](const stats::VarianceEstimate& error) {
         const std::array middle{0.0};
         return stats::paired_difference(middle, error, 1 - level_).high;

@@ -58,7 +58,8 @@ std::string dates_in_words(const store::Collection& collection, const Participan
     return first == last ? first : say<text::compare::from_to>(first, last);
 }
 
-/// What all machines of a side have alike: memory to 2%, because kernels keep some of it (decisions/comparison.md 0144).
+/// Facts that all machines of a side share: memory to 2%, because kernels
+/// keep some of it (decisions/comparison.md 0144).
 template <class Of>
 std::optional<double> of_all(const store::Collection& collection, const Participants& side, Of of) {
     std::optional<double> common;
@@ -218,7 +219,7 @@ std::vector<std::string> notes_of_cell(const store::Collection& collection,
         for (const auto& name : store::assumed(conditions, collection.series[series]))
             not_recorded[name] += count;
     std::vector<std::string> notes;
-    // Of one run the ratio says so.
+    // For one run the ratio says so.
     if (unstable > 0 && measured > 1)
         notes.push_back(say<text::compare::unstable>(unstable, measured));
     if (left_out > 0 && left_out < measured)
@@ -275,7 +276,7 @@ void name_rows(ComparedTable& table, bool share) {
 
 namespace {
 
-/// What sets two series apart, in words for each: "size 1024" and "size 2048".
+/// Difference of two series, in words for each: "size 1024" and "size 2048".
 struct Apart {
     std::vector<std::string> here;
     std::vector<std::string> there;

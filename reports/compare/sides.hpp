@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who stands behind the figures: the sides in words, and what must be said beside the numbers.
+// Words for the sides of a comparison, and notes beside their numbers.
 
 #pragma once
 
@@ -20,7 +20,7 @@ std::vector<ComparedSide> describe_sides(const store::Collection& collection,
 /// Is each side of other kinds of place, such as a host beside a device?
 bool are_places_apart(const store::Collection& collection, const Arrangement& arrangement);
 
-/// What the intervals do not cover, and who is compared with itself.
+/// Notes on what the intervals do not cover, and on sides compared with themselves.
 std::vector<std::string> notes_of(const store::Collection& collection,
                                   const Arrangement& arrangement, const Units& units);
 
@@ -39,7 +39,7 @@ std::optional<double> share_of_ceiling(const store::Collection& collection, cons
 // --- unlike --------------------------------------------------------------------------------------
 // What could not be compared, and why: a row that one side lacks, and what that side has instead.
 
-/// `measured[row][side]`: is there a value? Of the first rows of the arrangement, those that are judged.
+/// `measured[row][side]`: is there a value? Covers the first rows of the arrangement, those that are judged.
 std::vector<NotCompared> find_unlike(const store::Collection& collection,
                                      const Arrangement& arrangement,
                                      const std::vector<std::vector<bool>>& measured);

@@ -67,7 +67,7 @@ Quality quality_of(const store::Collection& collection,
         const auto& seen = collection.observations[index];
         const auto knowledge = decide::knowledge_of(seen);
         any_known |= knowledge == Knowledge::known;
-        // What a hypervisor takes from a guest at three times belongs to what the guest can do.
+        // Steal in a guest at three times belongs to what the guest can do.
         any_load |= knowledge == Knowledge::at_least &&
                     !(seen.cause && seen.cause->code == record::DisturbanceCode::steal);
         runs.insert(seen.run);

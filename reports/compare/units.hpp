@@ -38,7 +38,7 @@ struct Times {
         0; ///< what those of one run are expected to differ by; 0 where nothing is known
 };
 
-/// Who took part on a side.
+/// Runs, machines and sessions of a side.
 struct Participants {
     std::set<std::uint32_t> runs;
     std::set<std::uint32_t> machines; ///< numbers of machine ids
@@ -58,8 +58,8 @@ Quality quality_of(const store::Collection& collection,
 std::vector<std::uint32_t> used_of(const store::Collection& collection,
                                    const std::vector<std::uint32_t>& observations);
 
-/// What guests get beside what they can do: geometric means over all runs, those under load too. Nothing for other machines
-/// and for devices.
+/// Delivered performance of guests: geometric means over all runs, those under
+/// load too. Nothing for other machines and for devices.
 std::optional<decide::Delivered> delivered_of(const store::Collection& collection,
                                               const std::vector<std::uint32_t>& observations);
 
@@ -78,8 +78,8 @@ public:
     bool one_machine() const; ///< on all sides
     /// Did this side take turns with the first one?
     bool interleaved(std::size_t side) const;
-    /// Of sides that took turns: the median of all pairs of replicas, those too that the values leave out, as the logarithm of
-    /// second over first. NaN without pairs.
+    /// For sides that took turns, the median of all pairs of replicas, those too that the values leave out, as the
+    /// logarithm of second over first. NaN without pairs.
     double of_all_pairs(const std::vector<std::uint32_t>& first,
                         const std::vector<std::uint32_t>& second) const;
     /// How runs at other times than those of a side would differ from them. Here and below: of those used.

@@ -56,7 +56,7 @@ std::string in_sentence(const ComparedTable& family) {
     return title;
 }
 
-/// What cases of a pair of sides say.
+/// Counts of the cases of a pair of sides.
 struct Cases {
     std::size_t all = 0; ///< that have a ratio
     std::size_t better = 0;
@@ -77,7 +77,7 @@ struct Cases {
     }
 };
 
-/// What is said of two sides, of which `mean` is the overall ratio.
+/// Verdict on two sides, of which `mean` is the overall ratio.
 class Headline {
 public:
     Headline(const Comparison& comparison, std::size_t one, std::size_t other,
@@ -158,7 +158,7 @@ private:
                    : say_count<text::compare::more_runs>(count, shown);
     }
 
-    /// What half of the cases would show.
+    /// The difference that half of the cases would show.
     double usual_detectable() const {
         std::vector<double> sizes;
         for (const auto& table : comparison_.tables)
@@ -185,7 +185,7 @@ private:
                                                                       most(cases_.most)));
         return texts;
     }
-    /// What went the other way than the whole: families by name, else cases.
+    /// Cases that went the other way than the whole: families by name, else cases.
     std::vector<std::string> others_of() const {
         std::vector<std::pair<double, std::string>> families;
         for (const auto& family : comparison_.tables) {
@@ -216,8 +216,8 @@ private:
     std::string of_cases() const {
         const auto texts = cases_unlike(ContrastOutcome::missing);
         const auto ratio = [&](double share) {
-            return say<text::compare::ratio>(
-                amount_in_words(stats::quantile(cases_.ratios, share), false));
+            return contrast_in_short({.outcome = ContrastOutcome::better,
+                                      .ratio = stats::quantile(cases_.ratios, share)});
         };
         return texts.empty()
                    ? say_count<text::compare::verdict_none>(cases_.all, label(one_), label(other_),
@@ -297,7 +297,9 @@ VerdictWords verdict_of(const Comparison& comparison) {
         }
     std::vector<std::string> lines{Headline{comparison, one, other, mean}.text()};
     if (const auto& over_first = comparison.overall[one];
-        many && one != 0 && other != 0 && over_first.ratio)
+        many && one != 0 && other != 0 && over_first.ratio &&
+        (over_first.outcome == ContrastOutcome::better ||
+         over_first.outcome == ContrastOutcome::worse))
         lines.push_back(say<text::compare::verdict_of_baseline>(
             comparison.sides[one].label,
             amount_than(*over_first.ratio, *over_first.ratio, comparison.sides[0].label)));

@@ -26,7 +26,7 @@ namespace {
 
 double in_unit(double ratio, bool percent) { return percent ? 100 * (ratio - 1) : ratio; }
 
-/// As many as an interval of this width leaves with a meaning.
+/// Decimals that the width of the interval makes meaningful.
 int decimals_of(double value, double width) {
     if (width < 0.095) return 2;
     return width < 1 || (width < 10 && std::abs(value) < 10) ? 1 : 0;
@@ -73,7 +73,7 @@ void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, Contras
     if (!text.empty()) facts.push_back({std::move(name), std::move(text)});
 }
 
-/// What guests deliver, slow replicas too: the geometric mean over cases that both have.
+/// Performance delivered to guests, slow replicas too: the geometric mean over cases that both have.
 void add_delivered(std::vector<Fact>& facts, const Comparison& comparison) {
     std::vector<std::string> texts;
     bool any = false;
@@ -112,7 +112,7 @@ std::string spread_in_words(const std::optional<double>& value, const std::optio
     return document::interval_in_words(metric);
 }
 
-/// Of sides with zeros.
+/// The order of sides with zeros.
 std::string order_in_words(ContrastOutcome outcome) {
     if (outcome == ContrastOutcome::same) return say<text::compare::both_zero>();
     return outcome == ContrastOutcome::cannot_tell ? say<text::compare::zero_unresolved>()
@@ -132,7 +132,7 @@ double sure_ratio(const Contrast& contrast) {
     return bound.value_or(contrast.ratio.value_or(1));
 }
 
-bool is_near(double ratio) { return ratio >= 0.5 && ratio <= 1.5; }
+bool is_near(double ratio) { return ratio >= 0.5 && ratio < 1.995; }
 
 std::string percent_in_words(double share) {
     const double percent = 100 * std::max(share, 0.001); // no value is known better
@@ -304,7 +304,7 @@ std::vector<NotComparedGroup> group_not_compared(const Comparison& comparison) {
     std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> known;
     const auto add = [&](NotCompared entry) {
         if (entry.cause.empty()) entry.cause = std::exchange(entry.reason, {});
-        // Of many sides each row lacks others: the cause is what one wants to know.
+        // With many sides each row lacks others: the cause is what one wants to know.
         const bool one_side = comparison.sides.size() == 2 && entry.code == NotComparedCode::other;
         const auto where = one_side ? entry.where : std::vector<std::string>{};
         const auto [place, fresh] = known.try_emplace({entry.cause, where}, groups.size());

@@ -12,7 +12,7 @@
 
 namespace assay::compare {
 
-/// What is sure of a ratio: the bound, where it is one.
+/// The certain part of a ratio: the bound, where it is one.
 double sure_ratio(const Contrast& contrast);
 /// "6.6%" of 0.066; at least 0.1%.
 std::string percent_in_words(double share);
@@ -54,7 +54,7 @@ std::vector<const ComparedRow*> compared_rows(const ComparedTable& table);
 /// Rows of `questions` that say more than `tables` do: several libraries, or not the same one.
 bool has_choice(const ComparedRow& row);
 
-/// Of a row without a verdict, because of load, levels or moved CPUs; nullptr of others.
+/// The contrast of a row without a verdict because of load, levels or moved CPUs; else nullptr.
 const Contrast* open_contrast(const ComparedRow& row);
 
 /// Things left out, or without a verdict, for one cause.
@@ -79,8 +79,8 @@ VerdictWords verdict_of(const Comparison& comparison);
 /// How many cases have no partner or no verdict, and why: a line each.
 std::vector<std::string> gaps_of(const Comparison& comparison);
 
-/// Side `one` against `other`, of contrasts with the first side (nullptr is that side itself). Two others are apart where
-/// their intervals are.
+/// Side `one` against `other`, of contrasts with the first side (nullptr is that side itself). Two others are apart
+/// where their intervals are.
 Contrast against(const Contrast* one, const Contrast* other);
 /// Good for faster, bad for slower, quiet where neither.
 document::Tone tone_of(const Contrast& contrast);

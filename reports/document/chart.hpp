@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Charts as data. Which keys they have in a page is at the end; page/src/data.ts is made from that.
+// Charts as data. The end has their keys in a page; page/src/data.ts is made from that.
 
 #pragma once
 
@@ -77,14 +77,14 @@ struct RooflineChart {
 /// Ratios with their intervals: a forest plot.
 struct Ratio {
     std::string label{};
-    std::size_t side = 0; ///< from 2: the first is what the others are held against
+    std::size_t side = 0; ///< from 2: the others are compared with the first
     double ratio = 1;
     std::optional<double> low{};
     std::optional<double> high{};
     std::string outcome{};        ///< code
     std::string text{};           ///< "1.25x [1.20, 1.30]"
     std::optional<double> mark{}; ///< a bound of its own
-    double from = 1;              ///< where the bar begins, of a waterfall
+    double from = 1;              ///< start of a waterfall's bar
 };
 struct RatioChart {
     bool share = false;          ///< bars from 0, in percent: a bullet chart; otherwise from 1
@@ -150,8 +150,8 @@ struct Chart {
 };
 
 // --- chart layout --------------------------------------------------------------------------------
-// Which keys charts have in the data of a page: one list for the writer and for page/src/data.ts, which is made from
-// it (tests/unit/reports/page_types_test.cpp holds both against each other).
+// Keys of charts in the data of a page: one list for the writer and for page/src/data.ts, which is made from it
+// (tests/unit/reports/page_types_test.cpp compares the two).
 
 ASSAY_FIELDS(Point, x, y, low, high)
 ASSAY_FIELDS(Curve, label, side, points)

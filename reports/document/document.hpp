@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What every report consists of, whatever it is about and however it is shown: a title, a verdict, and sections of
-// facts, findings, tables, charts and paragraphs. Builders (report, compare, history, predict, judge) make a Document of what
-// they found; the writers (write/) show any Document in one format. Every text is plain (base/console.hpp): a writer adds
-// the quoting of its format and nothing else. Numbers are in SI base units.
+// facts, findings, tables, charts and paragraphs. Builders (report, compare, history, predict, judge) make a Document
+// of what they found; the writers (write/) show any Document in one format. Every text is plain (base/console.hpp): a
+// writer adds the quoting of its format and nothing else. Numbers are in SI base units.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace assay::document {
 
-/// What a colour would say.
+/// The meaning of a colour.
 ASSAY_ENUM(Tone, plain, good,
            weak,  // usable with care
            bad,   // do not use
@@ -70,8 +70,9 @@ struct Paragraph {
 };
 
 /// A live cell of a workbook follows the numbers that a reader changes there. Names have small letters, digits and
-/// underscores; formulas are those of spreadsheets, with functions in capitals. A name in a formula is that of a cell with
-/// a number in the same row, else of the only such cell in the document; if there is none, the cell holds its number alone.
+/// underscores; formulas are those of spreadsheets, with functions in capitals. A name in a formula is that of a cell
+/// with a number in the same row, else of the only such cell in the document; without one, the cell holds its number
+/// alone.
 ///
 ///     rows.push_back({.cells = {{.number = 3, .unit = "USD", .live = live("price", "")},
 ///                               {.number = 6, .unit = "USD", .live = live("cost", "price * 2")}}});
@@ -98,7 +99,7 @@ struct Cell {
         strips{};                       ///< drawn small: values over time, one list a replica
     std::shared_ptr<const Live> live{}; ///< of the number; nothing: it stays as it is
 };
-/// Units of a cell that are none of physics.
+/// Units of a cell outside physics.
 inline constexpr const char* unit_count = "count"; ///< a whole number
 inline constexpr const char* unit_ratio = "ratio"; ///< 1.08
 inline constexpr const char* unit_share = "share"; ///< 0.031 is 3.1%
@@ -120,7 +121,7 @@ struct Column {
     std::string key{}; ///< for programs: "value", "ratio"; a page can hide the columns of a key
 };
 
-/// What a page can filter rows by.
+/// Keys that a page can filter rows by.
 struct Tags {
     std::string family{};
     std::vector<std::string> libraries{};
@@ -171,7 +172,7 @@ struct Document {
     std::vector<std::string> sides{}; ///< names of the columns' sides, the first is side 1
 };
 
-// What writers say themselves.
+// Words that writers say themselves.
 
 std::string severity_in_words(Severity severity);
 /// Do text formats show it as a table?

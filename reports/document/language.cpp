@@ -27,7 +27,7 @@ const auto& by_id() {
 
 using Values = std::array<std::string_view, 10>;
 
-/// Is `text` the pattern with something at its places {0}, {1}, ...? What, is in `values`.
+/// Is `text` the pattern with something at its places {0}, {1}, ...? `values` gets them.
 bool fits(std::string_view pattern, std::string_view text, Values& values) {
     while (true) {
         const auto place = pattern.find('{');
@@ -55,7 +55,7 @@ std::string with_values(std::string_view text, const Values& values) {
     return out.append(text);
 }
 
-/// Of several that fit, the one that says most itself.
+/// The most specific of the patterns that fit.
 std::optional<std::string> find_sentence(std::string_view sentence) {
     const Entry* best = nullptr;
     Values of_best;

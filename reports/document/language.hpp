@@ -20,7 +20,7 @@ namespace assay::document {
 ASSAY_ENUM(Language, en, zh)
 /// "en", "zh".
 
-/// Of the whole program, from here on; English until then. Not while other threads say something.
+/// Sets the language of the whole program from now on; English until then. Not while other threads say something.
 void use_language(Language language);
 Language language_in_use();
 

@@ -20,7 +20,7 @@ namespace assay::document {
 
 using assay::plain;
 
-/// What the harness and benchmarks said in English sentences, in the language in use where the catalogue has them.
+/// An English sentence of the harness or a benchmark in the language in use, if the catalogue has it.
 void translate(record::Run& run);
 
 /// "a", "a and b", "a, b and 3 more", in the language in use.
@@ -45,7 +45,7 @@ std::int64_t day_of(double seconds);            ///< since 1970-01-01
 std::string date_of(double seconds);            ///< "2026-04-02"
 std::int64_t quarter_of(double seconds);        ///< 4 * year + 0..3
 std::string quarter_name(std::int64_t quarter); ///< "2026 Q1"
-/// Of "2026-04-02"; nothing where it is no date.
+/// Seconds of "2026-04-02"; nothing for an invalid date.
 std::optional<double> seconds_of_date(std::string_view date);
 
 } // namespace assay::document

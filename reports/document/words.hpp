@@ -35,8 +35,8 @@ std::string size_in_words(double bytes);
 /// Does the family measure what passes between parts of a system?
 bool is_about_links(std::string_view benchmark);
 
-/// "STREAM triad, all threads (2)": a case as people call it, by its benchmark and parameters; what symbols stand for is
-/// in the settings. Parameters of `said` stand elsewhere, and are left out where the name does without them.
+/// "STREAM triad, all threads (2)": a case as people call it, by its benchmark and parameters; what symbols stand for
+/// is in the settings. Parameters of `said` stand elsewhere, and are left out where the name does without them.
 std::string case_name(std::string_view benchmark, const record::NamedList& parameters,
                       const record::NamedList& settings = {},
                       const std::set<std::string, std::less<>>& said = {});
@@ -48,7 +48,7 @@ std::string parameter_in_words(const record::Named& parameter,
 std::string parameters_in_words(const record::Case& c);
 /// The same, one text for each parameter.
 std::vector<std::string> parameter_parts(const record::Case& c);
-/// What else was chosen: "core_type SkylakeX, algorithm ring". Leaves out what the above has said.
+/// Other choices: "core_type SkylakeX, algorithm ring". Leaves out those that the above has told.
 std::string settings_in_words(const record::Case& c);
 
 /// "±0.4%", or "-0.3% +0.9%" where the two sides differ; empty without an interval.
@@ -60,7 +60,7 @@ std::size_t measured_replicas(const record::Case& c);
 
 /// "98%": how much of its ceiling the headline reaches; nothing where either is missing.
 std::optional<double> ceiling_share(const record::Case& c);
-/// "512 GFLOP/s measured: peak.fma ..." or why there is none.
+/// "512 GFLOP/s measured: peak.fma ..." or why it is missing.
 std::string ceiling_in_words(const record::Case& c);
 /// The same of one of the others.
 std::string ceiling_in_words(const record::Case& c, const record::Ceiling& ceiling);
@@ -72,7 +72,7 @@ std::vector<std::string> levels_beside(const record::Case& c);
 const record::Metric* headline(const record::Case& c);
 /// "not measured", "wrong result", ...: a status as people say it.
 std::string_view status_in_words(record::Status status);
-/// Of a measured case: how well its value is known. A limit from below is one from above where lower is better.
+/// How well the value of a measured case is known. A limit from below is one from above where lower is better.
 std::string_view knowledge_in_words(record::Knowledge knowledge, bool higher_is_better = true);
 
 /// Why a case is not ok: the harness's English sentence, or in another language the text of its code and values.
@@ -82,7 +82,7 @@ std::string reason_in_words(const record::Case& c);
 std::optional<std::string> filled(std::string_view text, const record::Values& values);
 /// In a few words: "chromium used 21% of the CPU".
 std::string cause_in_words(const record::Disturbance& cause);
-/// What disturbed the case, one of each kind: replicas report the same with values of their own.
+/// Disturbances of the case, one of each kind: replicas report the same with values of their own.
 std::vector<std::string> disturbances_in_words(const record::Telemetry& telemetry);
 /// The same in a few words: "chromium used 21% of the CPU, the hypervisor took 2% of the CPU time".
 std::string causes_in_words(const record::Telemetry& telemetry);

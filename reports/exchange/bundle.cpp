@@ -92,7 +92,7 @@ private:
             return fail(
                 fmt::format("{}: {}", files.problems.front().where, files.problems.front().reason));
         for (const auto& file : files.files) ASSAY_TRY(put_result(file.path));
-        if (made_.results == 0) return fail("there is no run in these inputs");
+        if (made_.results == 0) return fail("no run in these inputs");
         return {};
     }
 
@@ -101,13 +101,13 @@ private:
         if (!known_.insert(to_hex(sha256(text))).second) return {};
         ASSAY_TRY(const auto checked, decide::verify_text(text, file.string()));
         if (!checked.findings.empty())
-            return fail(fmt::format("{} is not consistent: {}: {}; `assay verify {}` says more",
+            return fail(fmt::format("{}: inconsistent: {}: {}; to list everything: assay verify {}",
                                     file.string(), checked.findings.front().path,
                                     checked.findings.front().text, file.string()));
         ASSAY_TRY(const auto document,
                   json::parse(text, file.string(), {.bytes = most_bytes_of_file}));
         if (!options_.serials && has_serials_in_clear(document))
-            return fail(fmt::format("{} holds serial numbers: allow them with --serials, or "
+            return fail(fmt::format("{}: contains serial numbers; allow them with --serials, or "
                                     "measure without --serials",
                                     file.string()));
         are_soaks_ = are_soaks_ && document.at("run").contains("soak");
@@ -159,7 +159,8 @@ Result<MadeBundle> make_bundle(const std::vector<std::string>& inputs, const fs:
                                const BundleOptions& options) {
     const Draft draft{folder};
     if (draft.is_taken())
-        return fail(fmt::format("{} is there already; name a folder that is not", folder.string()));
+        return fail(
+            fmt::format("{}: exists already (expected the name of a new folder)", folder.string()));
     auto made = Maker{draft, options}.make(inputs);
     if (!made) return made;
     ASSAY_TRY(draft.complete());

@@ -33,7 +33,7 @@ struct MadeBundle {
 Result<MadeBundle> make_bundle(const std::vector<std::string>& inputs,
                                const std::filesystem::path& folder, const BundleOptions& options);
 
-/// What bundle.json says.
+/// Contents of bundle.json.
 struct AboutBundle {
     std::string schema = "assay.bundle/1";
     std::string version; ///< of assay, that made it

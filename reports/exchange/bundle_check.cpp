@@ -36,7 +36,7 @@ public:
         check_files();
         ASSAY_TRY(signature());
         ASSAY_TRY(contents());
-        // What is no file may lead anywhere: nothing below the folder is read as a whole then.
+        // Links and the like may lead anywhere: nothing below the folder is read as a whole then.
         if (files_.others.empty()) verdict();
         return std::move(checked_);
     }
@@ -47,18 +47,17 @@ private:
     }
     bool is_there(const std::string& path) const { return files_.regular.contains(path); }
 
-    /// What says that it is a bundle.
+    /// Reads the file that makes it a bundle.
     Result<void> open() {
         if (is_there(earlier_file) && !is_there(about_file))
-            return fail(fmt::format("{} was made by an earlier version of assay: make it again "
-                                    "from the results with `assay export RESULTS --bundle "
-                                    "FOLDER`, or check it with the version that made it",
+            return fail(fmt::format("{}: made by an earlier version of assay; check it with that "
+                                    "version, or make it again: assay export RESULTS --bundle "
+                                    "FOLDER",
                                     folder_.string()));
         for (const auto* const name : {manifest_file, about_file})
             if (!is_there(name))
-                return fail(
-                    fmt::format("{}: {} is missing or no file: this is no bundle of evidence",
-                                folder_.string(), name));
+                return fail(fmt::format("{}: not an evidence bundle: {} is missing or not a file",
+                                        folder_.string(), name));
         ASSAY_TRY(const auto text, read_whole(folder_ / manifest_file, most_bytes_of_list));
         ASSAY_TRY(manifest_, parse_manifest(text, (folder_ / manifest_file).string()));
         checked_.files = manifest_.size();
@@ -66,7 +65,7 @@ private:
         ASSAY_TRY(const auto about,
                   json::read<AboutBundle>(value, (folder_ / about_file).string()));
         if (about.schema != AboutBundle{}.schema)
-            return fail(fmt::format("{}: schema {} is not known; expected {}",
+            return fail(fmt::format("{}: unknown schema {} (expected {})",
                                     (folder_ / about_file).string(), json::show_text(about.schema),
                                     AboutBundle{}.schema));
         checked_.created = about.created;

@@ -18,7 +18,7 @@
 
 namespace assay::exchange {
 
-/// For programs: these stay as they are. What each means: evidence.json of document/texts.
+/// For programs: these stay as they are. Meanings: evidence.json of document/texts.
 ASSAY_ENUM(BundleCode,
            missing_file,  // the manifest names it
            extra_file,    // the manifest does not name it

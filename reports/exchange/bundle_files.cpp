@@ -43,7 +43,7 @@ std::string fault_of_path(std::string_view path) {
     if (path.size() > longest) return fmt::format("is longer than {} bytes", longest);
     if (path.front() == '/') return "is absolute";
     if (plain(path, longest) != path || path.find('\\') != path.npos)
-        return "has characters that no name in a bundle has";
+        return "contains characters that are not allowed";
     for (const auto part : split(path, '/'))
         if (part.empty() || part == "." || part == "..") return "leads out of the bundle";
     return "";
@@ -62,7 +62,7 @@ Result<BundleFiles> files_of_bundle(const fs::path& folder) {
         const bool regular = status.type() == fs::file_type::regular;
         (regular ? files.regular : files.others).insert(std::move(path));
         if (files.regular.size() + files.others.size() > most)
-            return fail(fmt::format("{}: more than {} files, the most that a bundle has",
+            return fail(fmt::format("{}: more than {} files (the most a bundle may hold)",
                                     folder.string(), most));
     }
     if (error) return fail(fmt::format("cannot read {}: {}", folder.string(), error.message()));
@@ -74,23 +74,24 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view source) 
     constexpr std::size_t digits = 64;
     constexpr std::size_t gap = 2; // blanks, of sha256sum
     const auto wrong = [&](std::string_view what) {
-        return fail(fmt::format("{}:{}: {}; expected a SHA-256, two blanks and a path, in the "
-                                "order of the paths, as sha256sum writes them",
-                                source, manifest.size() + 1, what));
+        return fail(
+            fmt::format("{}:{}: {} (expected lines of sha256sum, sorted by path: SHA-256, two "
+                        "blanks, path)",
+                        source, manifest.size() + 1, what));
     };
     while (!text.empty()) {
         const auto end = text.find('\n');
-        if (end == text.npos) return wrong("the line has no end: the file was cut");
+        if (end == text.npos) return wrong("unterminated line: the file is incomplete");
         const auto line = text.substr(0, end);
         text.remove_prefix(end + 1);
         if (line.size() <= digits + gap || line.find_first_not_of("0123456789abcdef") != digits ||
             line.substr(digits, gap) != "  ")
-            return wrong(fmt::format("got {}", json::show_text(line)));
+            return wrong(fmt::format("invalid line {}", json::show_text(line)));
         const auto path = line.substr(digits + gap);
         if (const auto fault = fault_of_path(path); !fault.empty())
             return wrong(fmt::format("the path {} {}", json::show_text(path), fault));
         if (!manifest.empty() && path <= manifest.rbegin()->first)
-            return wrong(fmt::format("{} is there twice or out of order", json::show_text(path)));
+            return wrong(fmt::format("{} is a duplicate or out of order", json::show_text(path)));
         manifest.emplace(path, line.substr(0, digits));
     }
     if (manifest.empty()) return fail(fmt::format("{}: is empty", source));
@@ -117,9 +118,9 @@ Result<Said> keygen(std::vector<std::string> arguments, const std::filesystem::p
     arguments.insert(arguments.begin(), "ssh-keygen");
     auto said = run_and_read(std::move(arguments), input);
     if (!said)
-        return fail(fmt::format("{}; it signs and checks signatures: install OpenSSH's client",
-                                said.error().message),
-                    said.error().fault);
+        return fail(
+            fmt::format("{}; signatures need it: install the OpenSSH client", said.error().message),
+            said.error().fault);
     return said;
 }
 
@@ -141,8 +142,8 @@ Result<void> sign(const std::filesystem::path& file, const std::filesystem::path
                                        signature_namespace, as_path(file)},
                                       "/dev/null"));
     if (said.code != 0)
-        return fail(fmt::format("ssh-keygen does not sign with {}: {}", key.string(),
-                                last_line(said.text)));
+        return fail(
+            fmt::format("ssh-keygen cannot sign with {}: {}", key.string(), last_line(said.text)));
     return {};
 }
 
@@ -229,7 +230,9 @@ Result<json::Value> verdict_of_bundle(const std::filesystem::path& bundle,
     const InEnglish english;
     const auto folder = std::filesystem::absolute(bundle); // "b/" may be in any text
     const auto now = seconds_of(created);
-    if (!now) return fail(fmt::format("\"{}\" is no time in UTC", plain(created, 60)));
+    if (!now)
+        return fail(fmt::format("invalid UTC time \"{}\" (expected e.g. 2026-01-31T12:34:56Z)",
+                                plain(created, 60)));
     ASSAY_TRY(const auto files, files_of_bundle(folder));
     std::vector<judge::LimitsFile> limits;
     for (const auto& name : files.regular) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a bundle consists of: names of its files, what is in its folder, and the list of their digests. A bundle may come
-// from anybody: no path of it leads out of its folder, and what is no plain file is not opened.
+// Parts of a bundle: names of its files, the contents of its folder, and the list of their digests. A bundle may come
+// from anybody: no path of it leads out of its folder, and only plain files are opened.
 
 #pragma once
 
@@ -48,9 +48,9 @@ Result<BundleFiles> files_of_bundle(const std::filesystem::path& folder);
 
 /// SHA-256 in lower-case hexadecimal, by path.
 using Manifest = std::map<std::string, std::string, std::less<>>;
-/// As sha256sum writes and `sha256sum -c` reads it, in the order of paths, each once.
+/// Reads the format of sha256sum and `sha256sum -c`, in the order of paths, each once.
 Result<Manifest> parse_manifest(std::string_view text, std::string_view source);
-/// Of all files that are in the folder.
+/// Writes the manifest of all files in the folder.
 Result<void> write_manifest(const std::filesystem::path& folder);
 
 // --- signature -----------------------------------------------------------------------------------
@@ -67,13 +67,14 @@ struct SignatureCheck {
     std::string signer;  ///< as `signers` has it; empty where nobody said whose the key is
     std::string details; ///< what ssh-keygen said
 };
-/// `signers`: an allowed_signers file of ssh-keygen; where empty, any key will do. Fails where ssh-keygen cannot be run.
+/// `signers`: an allowed_signers file of ssh-keygen; where empty, any
+/// key will do. Fails where ssh-keygen cannot be run.
 Result<SignatureCheck> check_signature(const std::filesystem::path& file,
                                        const std::filesystem::path& signature,
                                        const std::filesystem::path& signers);
 
-// --- derived -------------------------------------------------------------------------------------
-// What follows from the results and limits in a bundle: its verdict. Made when the bundle is made, and again when it is checked.
+// --- derived ------------------------------------------------------------------------------------- What follows from
+// the results and limits in a bundle: its verdict. Made when the bundle is made, and again when it is checked.
 
 /// Schema assay.verdict/1 without sentences: a node goes by its machine's id, paths are those in the bundle. `created`:
 /// UTC, for what expires.

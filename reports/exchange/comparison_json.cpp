@@ -16,7 +16,7 @@ namespace {
 
 using json::Value;
 
-/// What stands for other times than those measured is known from this.
+/// The source of the variance between times.
 std::string source_of(const BetweenRuns& between) {
     return between.history == 0 ? "default" : fmt::format("history of {} runs", between.history);
 }
@@ -26,7 +26,7 @@ std::optional<NoVerdict> reason_of(const Contrast& contrast) {
                                                   : std::optional{contrast.no_verdict};
 }
 
-/// Of thousands of runs the names of a few are enough; `runs` counts all.
+/// The names of a few of thousands of runs are enough; `runs` counts all.
 std::vector<std::string> some_of(const std::vector<std::string>& files) {
     constexpr std::size_t named = 50;
     return {files.begin(),
@@ -87,7 +87,7 @@ ASSAY_FIELDS(Comparison, ("assay.comparison/1", "schema"), (title_of(record), "t
              (summary_facts(record), "summary"), tables, questions, others, overall, ranking,
              tallies, question_tallies, series, (Method{record}, "method"), notes, not_compared)
 
-/// The first side is held against nothing.
+/// The first side is compared with nothing.
 static Value encode_value(const std::vector<MeanRatio>& means) {
     Value list = Value::array();
     for (const auto& mean : means) list.push_back(json::encode(mean));

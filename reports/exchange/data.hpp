@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What commands find out, as data for programs.
+// Results of commands as data for programs.
 
 #pragma once
 
@@ -39,8 +39,8 @@ std::string to_csv(const judge::Judgement& judgement);
 /// 5 SKIP; with its cause), assay_check_value_UNIT, assay_check_bound_UNIT; and of each node assay_node_status,
 /// assay_node_required_checks, assay_node_run_checks, assay_node_run_time_seconds.
 std::string to_openmetrics(const judge::Judgement& judgement);
-/// JUnit XML: a test suite for each node, a test case for each check; a failure's type is its cause. What is inconclusive
-/// is an error: CI systems take what is skipped for good.
+/// JUnit XML: a testsuite for each node, a testcase for each check; a failure's type is its cause. Inconclusive
+/// checks are errors: CI systems take skipped ones for good.
 std::string to_junit(const judge::Judgement& judgement);
 
 } // namespace assay::exchange

@@ -128,12 +128,12 @@ std::string to_openmetrics(const judge::Judgement& judgement) {
         if (!known.insert(who).second) continue;
         constexpr auto statuses = "0 PASS, 1 WARN, 2 FAIL, 3 INCONCLUSIVE, 4 ERROR, 5 SKIP";
         gauges.add("node_status", "", statuses, who, number_of(node.outcome));
-        gauges.add("node_required_checks", "", "checks that must be there", who,
+        gauges.add("node_required_checks", "", "required checks", who,
                    static_cast<double>(node.required));
         gauges.add("node_run_checks", "", "required checks that ran", who,
                    static_cast<double>(node.ran));
         if (!node.runs.empty())
-            gauges.add("node_run_time", "seconds", "start of its newest run, since 1970", who,
+            gauges.add("node_run_time", "seconds", "start of the newest run, since 1970", who,
                        collection.runs[node.runs.back()].started_seconds);
         for (const auto& check : node.checks) {
             Gauges::Labels labels{{"check", plain(check.id)}};
@@ -153,11 +153,9 @@ std::string to_openmetrics(const judge::Judgement& judgement) {
                                   to_string(severity_of(check.outcome, check.action)));
             gauges.add("check_status", "", statuses, cause, number_of(check.outcome));
             const auto unit = openmetrics_unit(check.unit);
-            if (check.value)
-                gauges.add("check_value", unit, "value that was judged", what, *check.value);
+            if (check.value) gauges.add("check_value", unit, "checked value", what, *check.value);
             if (check.bound)
-                gauges.add("check_bound", unit, "bound that it is held against", what,
-                           *check.bound);
+                gauges.add("check_bound", unit, "limit of the check", what, *check.bound);
         }
     }
     return gauges.text();

@@ -71,75 +71,72 @@ void each_column(const LongRow& r, const Visit& visit) {
     const auto show = [&](std::string_view name, ColumnType type, std::string_view what,
                           const LongCell& cell) { visit(ColumnInfo{name, type, what}, cell); };
     show("run", word, "id of the run", run.id);
-    show("suite", word, "suite, or what was asked for", run.suite);
-    show("started", word, "start of the run, UTC, ISO 8601; empty where an import does not know",
+    show("suite", word, "suite, or the benchmarks named", run.suite);
+    show("started", word, "start of the run, UTC, ISO 8601; empty if an import does not record it",
          run.started);
     show("machine", word, "id of the machine", texts.machine);
     show("cpu_model", word, "processor", run.machine.cpu_model);
-    show("provider", word, "who runs the machine: aws, gcp, ..., unknown", run.machine.provider);
-    show("instance", word, "its type, or product name", run.machine.instance);
+    show("provider", word, "provider of the machine: aws, gcp, ..., unknown", run.machine.provider);
+    show("instance", word, "instance type or product name", run.machine.instance);
     show("benchmark", word, "id of the benchmark", c.benchmark);
-    show("version", numeric, "version of the benchmark; values of two versions do not compare",
+    show("version", numeric,
+         "version of the benchmark; values of different versions cannot be compared",
          static_cast<double>(c.version));
     show("place", word, "host, or the kind of device: cuda", c.place.kind);
-    show("library", word, "backend that did the work", c.library);
+    show("library", word, "library that did the work", c.library);
     show("parameters", word, "name=value name=value, in the benchmark's order", texts.parameters);
-    show("settings", word, "recorded beside the parameters, as name=value name=value",
+    show("settings", word, "settings recorded with the parameters, as name=value name=value",
          texts.settings);
     show("status", word, "how the case ended: ok, unstable, disturbed, skipped, incorrect, ...",
          record::to_string(c.status));
-    show("reason", word, "why it is not ok, in words", c.reason);
+    show("reason", word, "reason if not ok, in words", c.reason);
     show("metric", word, "name of the metric", metric.name);
-    show("unit", word, "its SI base unit", metric.unit);
+    show("unit", word, "SI base unit of the metric", metric.unit);
     show("higher_is_better", boolean, "direction of the metric",
          metric.name.empty() ? LongCell{} : LongCell{metric.higher_is_better});
-    show("value", numeric, "the published value; empty where there is none", number(metric.value));
+    show("value", numeric, "the value; empty if not measured", number(metric.value));
     show("low", numeric, "95% interval of the value", number(metric.low));
     show("high", numeric, "95% interval of the value", number(metric.high));
-    show("interval_scope", word, "what it covers: none, within_process, between_replicas",
+    show("interval_scope", word, "what the interval covers: none, within_process, between_replicas",
          metric.value ? LongCell{record::to_string(metric.interval_scope)} : LongCell{});
     show("median", numeric, "median of the batch values", number(metric.median));
     show("min", numeric, "lowest batch value", number(metric.min));
     show("p95", numeric, "95th percentile of the batch values", number(metric.p95));
     show("p99", numeric, "99th percentile of single calls; times only", number(metric.p99));
-    show("count", numeric, "batch values, or cells of the matrix, behind the value",
+    show("count", numeric, "number of batch values or matrix cells",
          metric.value ? LongCell{static_cast<double>(metric.count)} : LongCell{});
     show("ceiling", numeric, "roofline bound of the primary metric, on its row",
          r.is_primary ? number(c.ceiling.value) : LongCell{});
     show("ceiling_kind", word, "measured, datasheet, none",
          of_bound(r, record::to_string(c.ceiling.kind)));
-    show("ceiling_source", word, "where the bound comes from, or why there is none",
+    show("ceiling_source", word, "source of the bound, or why it is missing",
          of_bound(r, c.ceiling.source));
-    show("verified", boolean, "did the check of the result pass?",
+    show("verified", boolean, "whether the result passed its check",
          c.verification ? LongCell{c.verification->passed} : LongCell{});
-    show("error", numeric, "error of the result that the check found",
-         of_check(r, &record::Verification::error));
+    show("error", numeric, "error of the result", of_check(r, &record::Verification::error));
     show("bound", numeric, "largest error that passes", of_check(r, &record::Verification::bound));
     show("label", word, "label of the input: LABEL=PATH", r.file.label);
-    show("file", word, "result file below its input; no folder above it: tables travel",
-         texts.file);
+    show("file", word, "result file, relative to its input", texts.file);
     show("run_status", word, "done, interrupted", run.status);
     show("campaign", word, "campaign of the run", run.campaign);
     show("tags", object, "tags of the run", texts.tags);
     show("assay", word, "version of assay", run.version);
-    show("tool", word, "the tool that measured, of an imported run",
+    show("tool", word, "tool of an imported run",
          run.imported ? LongCell{run.imported->tool} : LongCell{});
-    show("variant", word, "side of --interleave",
+    show("variant", word, "variant of --interleave",
          run.pairing ? LongCell{run.pairing->setting} : LongCell{});
     show("device", word, "host, cuda, cuda:1", texts.device);
-    show("device_model", word, "its name, where a driver gave it", texts.device_model);
-    show("parameters_json", object, "parameters with the types that they have",
-         texts.parameters_json);
-    show("settings_json", object, "settings with the types that they have", texts.settings_json);
-    show("conditions", word, "what else tells series apart: team, path, state of the device",
+    show("device_model", word, "name of the device, if the driver gives one", texts.device_model);
+    show("parameters_json", object, "parameters with their types", texts.parameters_json);
+    show("settings_json", object, "settings with their types", texts.settings_json);
+    show("conditions", word,
+         "other conditions that distinguish cases: team, path, state of the device",
          texts.conditions);
-    show("reason_code", word, "why it is not ok, for programs; empty where it is",
+    show("reason_code", word, "reason code if not ok; empty if ok",
          c.reason_code == record::ReasonCode::none ? LongCell{}
                                                    : LongCell{record::to_string(c.reason_code)});
-    show("is_primary", boolean, "is it the metric that answers the benchmark's question?",
-         r.is_primary);
-    show("cells", word, "of a matrix: lowest, median, highest of its cells; empty otherwise",
-         r.cells);
+    show("is_primary", boolean, "whether it is the primary metric of the benchmark", r.is_primary);
+    show("cells", word, "lowest, median and highest cell of a matrix; empty for others", r.cells);
     show("bound_share", numeric, "share of the roofline bound that the primary metric reaches",
          r.is_primary && metric.value ? number(document::ceiling_share(c)) : LongCell{});
 }

@@ -53,7 +53,7 @@ std::string unit_part(std::string_view part, bool one) {
     return name_part(part);
 }
 
-/// As label values and help texts are escaped.
+/// Escaped like label values and help texts.
 std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -85,7 +85,7 @@ struct Sample {
     std::string labels; ///< beside those of the series
     double value;
 };
-/// What the newest run says of one series.
+/// The newest run's value of one series.
 struct Newest {
     std::optional<double> started;
     std::vector<Sample> samples;
@@ -108,8 +108,8 @@ public:
         if (const auto share = ceiling_share(c))
             add({"bound_share", "ratio", "primary metric over its roofline bound", "", *share});
         if (primary->value && primary->low && primary->high && *primary->value != 0)
-            add({"interval", "ratio", "half the 95% interval of the primary metric over its value",
-                 "", (*primary->high - *primary->low) / 2 / std::fabs(*primary->value)});
+            add({"interval", "ratio", "half width of the 95% interval, relative to the value", "",
+                 (*primary->high - *primary->low) / 2 / std::fabs(*primary->value)});
         for (const auto& table : c.tables) add_table(table);
     }
     Newest take() && { return {.started = started_, .samples = std::move(samples_)}; }

@@ -25,7 +25,7 @@ std::string_view state_of(int code) {
     return states.at(static_cast<std::size_t>(code));
 }
 
-/// A bar ends the words of a line, and quotes and = a label.
+/// A "|" ends the words of a line, and quotes and = a label.
 std::string without(std::string text, std::string_view signs) {
     std::ranges::replace_if(text, [&](char c) { return signs.find(c) != signs.npos; }, '/');
     return text;

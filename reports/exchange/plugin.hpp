@@ -21,8 +21,8 @@ std::optional<ExitStyle> exit_style_from(std::string_view name);
 /// 2 CRITICAL, 3 UNKNOWN. npd: 0 fine, 1 a problem, 2 unknown.
 int exit_code_of(judge::Outcome outcome, ExitStyle style);
 
-/// What a program other than `assay` style reads on stdout: nagios "ASSAY OK - ... | perfdata" and a line for each finding;
-/// npd, the node problem detector, one line of at most 80 characters that begins with [node_problem] or [user_problem].
+/// Formats for other programs on stdout: nagios "ASSAY OK - ... | perfdata" and a line for each finding; npd, the node
+/// problem detector, one line of at most 80 characters that begins with [node_problem] or [user_problem].
 std::string plugin_output(const judge::Judgement& judgement, ExitStyle style);
 /// The same where there is no verdict.
 std::string plugin_output(const Error& error, ExitStyle style);

@@ -29,7 +29,7 @@ struct TestItem {
     std::vector<NodeValue> values;
 };
 
-/// What is known of an item before all items of its type are looked at together.
+/// An item before all items of its type are looked at together.
 struct Level : ItemLevel {
     const TestItem* item = nullptr;
 };
@@ -139,20 +139,19 @@ private:
 
     Result<Derivation> nothing(const std::map<std::string, std::size_t>& most) const {
         if (most.empty() && nameless_ > 0)
-            return fail(fmt::format("no run says its {0}: name another type with --by ({0} is the "
-                                    "one in use; instance, cpu and device are possible)",
-                                    options_.by));
+            return fail(fmt::format(
+                "--by: no run records its {} (use instance, cpu, device or another key)",
+                options_.by));
         if (most.empty())
-            return fail(
-                "no run has a result that counts: verified, status ok, a primary metric above 0" +
-                (all_.problems.empty()
-                     ? std::string{}
-                     : fmt::format("; not used: {}: {}", all_.problems.front().where,
-                                   all_.problems.front().reason)));
+            return fail("no run has a usable result (verified, status ok, primary metric above 0)" +
+                        (all_.problems.empty()
+                             ? std::string{}
+                             : fmt::format("; not used: {}: {}", all_.problems.front().where,
+                                           all_.problems.front().reason)));
         const auto best =
             std::ranges::max_element(most, {}, [](const auto& one) { return one.second; });
         return fail(fmt::format(
-            "limits need {} nodes of one type or more; {} \"{}\" has {}: measure {} more",
+            "limits need at least {} nodes of one type; {} \"{}\" has {}: measure {} more",
             fewest_nodes, options_.by, best->first, best->second, fewest_nodes - best->second));
     }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Limits from a fleet: for each test item of each type of machine, what its good nodes reach. A bound is
+// Limits from a fleet: for each case of each type of machine, what its good nodes reach. A bound is
 //
 //     median exp(-t(1 - a / m, d) sqrt(s^2 + pi / (2 n) v)),   a = 0.1% over the m items of a node
 //
-// of n nodes, v the variance of single values of good nodes, moderated over the items with d degrees of freedom, and s^2
-// the part of it that stays when the median of nine retests is taken. decide/fleet.hpp has the parts, decisions/acceptance.md
-// 0315 where they are from and what they were tried on. A check by such a limit has its own noise and its own levels.
+// of n nodes, v the variance of single values of good nodes, moderated over the items with d degrees of freedom, and
+// s^2 the part of it that stays when the median of nine retests is taken. decide/fleet.hpp has the parts,
+// decisions/acceptance.md 0315 where they are from and what they were tried on. A check by such a limit has its own
+// noise and its own levels.
 
 #pragma once
 
@@ -55,7 +56,7 @@ struct Derivation {
     std::size_t nodes = 0; ///< that took part
     std::size_t runs = 0;
     std::size_t items = 0;    ///< of the type that has most
-    std::size_t too_few = 0;  ///< test items of fewer nodes than fewest_nodes
+    std::size_t too_few = 0;  ///< cases of fewer nodes than fewest_nodes
     std::size_t not_ours = 0; ///< with a metric of another tool
     std::vector<store::Problem> problems;
 };
@@ -69,7 +70,7 @@ judge::Limit limit_for(const decide::Series& series);
 // --- limits from one machine ------------------------------------------------------------------------
 // An example to edit: what this machine reaches, less a margin that its own results clear.
 
-/// Of every object in a file of limits: remarks, which no program reads.
+/// Key of remarks in every object of a file of limits, which no program reads.
 inline constexpr const char* comment_key = "//";
 
 struct ExampleOptions {

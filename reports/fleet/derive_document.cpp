@@ -84,7 +84,7 @@ Table found_of(const Derivation& derivation) {
     return table;
 }
 
-/// The repeats that a bar needs: the items that are easiest and hardest to judge, and the middle one.
+/// The repeats that a limit needs: the items that are easiest and hardest to judge, and the middle one.
 Chart repeats_of(const Derivation& derivation) {
     std::vector<const DerivedLimit*> items;
     for (const auto& derived : derivation.limits)
@@ -205,7 +205,7 @@ std::vector<Look> looks_of(const DerivedLimit& derived) {
     return looks;
 }
 
-/// What a node that is slower by 5% in one item meets.
+/// The checks that a node slower by 5% in one item meets.
 struct Found {
     std::size_t items = 0; ///< in which it is found in 99%
     double worst = 0;      ///< probability of passing

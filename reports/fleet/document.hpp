@@ -31,14 +31,14 @@ document::Tone tone_of(NodeState state);
 std::string ratio_in_words(double ratio);
 /// "38 of 40 nodes answered; n07 and n31 did not", who is slow, what is open: sentences.
 std::vector<std::string> answer_of(const Fleet& fleet);
-/// What was found about a node, one thing each.
+/// A finding about a node.
 std::vector<std::string> findings_of(const Fleet& fleet, const FleetNode& node);
-/// What to do next; "" where there is nothing to do.
+/// The next action; "" if there is nothing to do.
 std::string next_of(const Fleet& fleet, const FleetNode& node);
-/// What measures a screened node again, or what a partial or silent one lacks; empty where no node shows how.
+/// A command that measures a screened node again, or what a partial or silent one lacks; empty where no node shows how.
 std::string command_for(const Fleet& fleet, const FleetNode& node);
 std::string fault_in_words(const FleetFault& fault);
-/// What would be right.
+/// The right value.
 std::string fix_of(const FleetFault& fault);
 /// "17 of 23 cases"
 std::string progress_in_words(const Unfinished& run);

@@ -26,7 +26,7 @@ using document::say;
 using judge::Limit;
 using judge::Outcome;
 
-/// Of what was measured, the largest that the same results clear by more than their noise.
+/// Shares of the measured value: the largest counts that the same results clear by more than their noise.
 constexpr std::array shares{0.95, 0.9, 0.85, 0.8, 0.7, 0.6};
 
 /// To three digits, on the side that is easier to reach.
@@ -142,8 +142,7 @@ void comment(json::Value& object, json::Value text) {
 } // namespace
 
 Result<Example> example_of(const store::Collection& all, const ExampleOptions& options) {
-    if (all.runs.empty())
-        return fail("there is no result to start from: assay run acceptance writes one");
+    if (all.runs.empty()) return fail("no result found; measure one first: assay run acceptance");
     const auto newest = std::ranges::max_element(all.runs, {}, &store::RunInfo::started_seconds);
     const auto run = static_cast<std::uint32_t>(newest - all.runs.begin());
     const auto& machine = all.machines[newest->machine];
@@ -168,8 +167,8 @@ Result<Example> example_of(const store::Collection& all, const ExampleOptions& o
     const auto count = list.size();
     ASSAY_TRY(settle(list, all, run, head, now));
     if (list.empty())
-        return fail(fmt::format("{}: none of its {} cases has two verified replicas that agree: "
-                                "measure again with assay run {}",
+        return fail(fmt::format("{}: none of {} cases has two verified replicas that agree; "
+                                "measure again: assay run {}",
                                 plain(newest->file.string()), count, plain(newest->suite)));
     example.left_out = count - list.size();
     head = file_of(head, list);

@@ -28,7 +28,7 @@ namespace {
 /// Clocks that nobody keeps together differ by less; runs are told apart by seconds.
 constexpr double clock_leeway = 60; // seconds
 constexpr double no_time_between = 1;
-/// Of the list of a sweep: a line has 50 bytes.
+/// Bytes of the list of a sweep: a line has 50.
 constexpr std::size_t most_of_list = 64U << 20U;
 
 /// A result ends with a bracket; half of one does not.
@@ -47,7 +47,8 @@ bool is_cut_off(const std::filesystem::path& path) {
     return last == end.npos || end[last] != '}';
 }
 
-/// What is updated on one node and forgotten on another: a name of the texts `fact`, or of software, and its value.
+/// Software that may be updated on one node and forgotten on another: a name
+/// of the texts `fact`, or of software, and its value.
 std::map<std::string, std::string> software_of(const record::Machine& machine) {
     std::map<std::string, std::set<std::string>> all;
     const auto add = [&](const char* fact, const std::string& value) {
@@ -125,7 +126,7 @@ private:
             if (of.size() > 1) add(FaultCode::one_name_two_machines, {name}, list(of));
     }
 
-    /// Of the sweep, the oldest first.
+    /// Runs of the sweep, the oldest first.
     std::map<std::string, std::vector<std::uint32_t>> runs_by_machine(const auto& admits) const {
         std::map<std::string, std::vector<std::uint32_t>> runs;
         for (std::uint32_t i = 0; i < all_.runs.size(); ++i)
@@ -180,7 +181,7 @@ private:
         }
     }
 
-    /// Who is not as most are. Of each suite and type, because plans follow the hardware.
+    /// Nodes unlike most. By suite and type, because plans follow the hardware.
     void find_versions() {
         std::map<std::string, std::set<std::string>> versions; // node by version
         // Programs of two kinds of machines are two builds.
@@ -208,7 +209,7 @@ private:
         for (const auto& [of, nodes] : builds) add_unlike(FaultCode::mixed_versions, nodes);
         for (const auto& [of, digests] : plans) add_unlike(FaultCode::mixed_plans, digests);
     }
-    /// By the newest run of each node: an update is none.
+    /// By the newest run of each node: an update does not count.
     void find_software() {
         std::map<std::pair<std::uint32_t, std::string>,
                  std::map<std::string, std::set<std::string>>>
@@ -275,7 +276,7 @@ private:
     }
     void read_list_of_sweep(const std::filesystem::path& path) {
         const auto text = read_whole(path, most_of_list);
-        if (!text) return; // mostly there is none
+        if (!text) return; // mostly it does not exist
         for (const auto& line : split(*text, '\n')) {
             const auto fields = split(line, '\t');
             constexpr std::size_t columns = 5;

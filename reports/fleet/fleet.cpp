@@ -32,13 +32,13 @@ namespace {
 
 // --- links ---------------------------------------------------------------------------------------
 
-// Which nodes and links slow the others: of the runs of the sweep that measured every pair.
+// Nodes and links that slow the others, by the runs of the sweep that measured every pair.
 
 bool is_of_pairs(std::string_view benchmark) {
     return benchmark == "collective.pairs" || benchmark == "collective.fabric";
 }
 
-/// What a run calls "node3" for secrecy is a node that has a name here, if its machine has handed in runs.
+/// A redacted "node3" of a run is a node that has a name here, if its machine has handed in runs.
 class Names {
 public:
     explicit Names(const Fleet& fleet) {
@@ -180,8 +180,9 @@ private:
     Result<void> add_nodes() {
         ASSAY_TRY(auto key, make_key(all(), options_.by));
         if (key.of_series)
-            return fail(fmt::format("--by {}: a type is a key of runs: instance, cpu, tag.KEY, ...",
-                                    plain(options_.by)));
+            return fail(fmt::format(
+                "--by: invalid key {} (expected a key of runs: instance, cpu, tag.KEY, ...)",
+                plain(options_.by)));
         node_of_run_.assign(all().runs.size(), no_node);
         std::unordered_map<std::string, std::uint32_t> numbers;
         std::map<std::string, std::uint32_t> types;
@@ -204,7 +205,7 @@ private:
                      .source = named.source,
                      .expected = !fleet_.has_expected || names_.is_expected(named.name)});
             auto& node = fleet_.nodes[known->second];
-            // What was before a repair says nothing about the node.
+            // Values before a repair say nothing about the node.
             if (!record::text(run.tags, judge::repair_tag).empty()) {
                 for (const auto before : node.runs) node_of_run_[before] = no_node;
                 node.runs.clear();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which nodes of a fleet answered, which are slow, and what is wrong with what they handed in? A sweep is what was
-// measured since a day. Of each node the first value of each test item in the sweep is screened against those of all
-// nodes of its type, at 1%; what was measured after it is retests, and only their median accuses, at 0.1% over all items
+// measured since a day. The first value of each node and case in the sweep is screened against those of all
+// nodes of its type, at 1%; later values are retests, and only their median accuses, at 0.1% over all items
 // of a node together, from nine replicas in three runs on. decide/fleet.hpp has the rule and where it is simulated.
 
 #pragma once
@@ -18,8 +18,8 @@
 
 namespace assay::fleet {
 
-// --- faults --------------------------------------------------------------------------------------
-// What is wrong with what nodes handed in: identities, versions, clocks, files. Each fault has a code and names its nodes.
+// --- faults -------------------------------------------------------------------------------------- What is wrong with
+// what nodes handed in: identities, versions, clocks, files. Each fault has a code and names its nodes.
 
 /// `node_of_run`: index into Fleet::nodes, or more for runs outside the sweep.
 void find_faults(Fleet& fleet, const NodeNames& names,
@@ -40,14 +40,14 @@ struct FleetOptions {
 /// Fails where a filter, a key or a day names nothing.
 Result<Fleet> make_fleet(store::Collection collection, const FleetOptions& options);
 
-/// What `collect` must read for it.
+/// Options for `collect` to read all that it needs.
 store::CollectOptions collecting_for_fleet(store::CollectOptions options);
 
 // --- progress ------------------------------------------------------------------------------------
 // How far are runs that have a journal and no result yet?
 
-/// Of one journal. `cases`: of a finished run of the same plan, where the journal does not say. `now` and `written`: by the
-/// same clock, seconds since 1970.
+/// Progress of one journal. `cases`: of a finished run of the same plan, where the journal does not say. `now` and
+/// `written`: by the same clock, seconds since 1970.
 Unfinished progress_of(const record::JournalContent& journal, std::optional<std::size_t> cases,
                        double now, double written);
 

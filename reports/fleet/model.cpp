@@ -74,9 +74,10 @@ Result<std::vector<std::string>> expand_all(std::string_view text) {
             if (!made) return made;
             for (auto& name : *made) {
                 if (!is_node(name))
-                    return fail(fmt::format("\"{}\" is no name of a node: letters, digits, '-', "
-                                            "'_', '.' and ranges as in node[01-40]",
-                                            plain(word, 100)));
+                    return fail(
+                        fmt::format("invalid node name \"{}\" (expected letters, digits, '-', "
+                                    "'_', '.' and ranges like node[01-40])",
+                                    plain(word, 100)));
                 if (names.size() >= most_nodes)
                     return fail(fmt::format("more than {} nodes", most_nodes));
                 if (known.insert(name).second) names.push_back(std::move(name));
@@ -92,7 +93,7 @@ std::string_view short_name(std::string_view host) { return host.substr(0, host.
 
 Result<std::vector<std::string>> expand_nodes(std::string_view text) {
     auto names = expand_all(text);
-    if (names && names->empty()) return fail("no node is named");
+    if (names && names->empty()) return fail("no nodes given (expected e.g. node[01-40])");
     return names;
 }
 
@@ -100,12 +101,13 @@ Result<std::vector<std::string>> parse_nodes(std::string_view text, std::string_
     auto names = expand_all(text);
     if (!names) return fail(fmt::format("{}: {}", source, names.error().message));
     if (names->empty())
-        return fail(fmt::format("{}: no node is named; a line is node07 or node[01-40]", source));
+        return fail(
+            fmt::format("{}: no nodes listed (expected lines like node07 or node[01-40])", source));
     return names;
 }
 
 Result<std::vector<std::string>> read_nodes(const std::filesystem::path& path) {
-    ASSAY_TRY(const auto text, read_whole(path, longest_file));
+    ASSAY_TRY(const auto text, read_text(path, longest_file));
     return parse_nodes(text, path.string());
 }
 

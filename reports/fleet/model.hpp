@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a look at a fleet consists of: nodes, what they are held against, what is wrong with what they handed in.
+// What a look at a fleet consists of: nodes, what they are compared with, what is wrong with their results.
 
 #pragma once
 
@@ -21,13 +21,13 @@
 namespace assay::fleet {
 
 // --- level ---------------------------------------------------------------------------------------
-// What nodes of a type reach in one test item: their median, how much good ones differ, and by what. Limits and the
+// What nodes of a type reach in one case: their median, how much good ones differ, and by what. Limits and the
 // screening of a fleet start from it.
 
 inline constexpr std::size_t fewest_nodes = 5;
 
-/// Of each series its question for one node: without the index of its device, and of its conditions how many machines and
-/// ranks it is of.
+/// Question of each series for one node: without the index of its device, and without the conditions on numbers of
+/// machines and ranks.
 struct ItemName {
     decide::Series series; ///< so
     std::string name;
@@ -81,8 +81,8 @@ struct NodeName {
     NameSource source = NameSource::machine;
 };
 
-/// Names runs and files: by the tag `node` or --node, else by the host name, else by a folder that is called as an expected node,
-/// else by the machine's id. Of "n1.cluster" and "n1" one is the other where only one of them is expected.
+/// Names runs and files: by the tag `node` or --node, else by the host name, else by a folder that is called as an
+/// expected node, else by the machine's id. "n1.cluster" and "n1" are the same if only one of them is expected.
 class NodeNames {
 public:
     explicit NodeNames(std::vector<std::string> expected);
@@ -90,8 +90,8 @@ public:
     const std::vector<std::string>& expected() const { return expected_; }
     bool is_expected(const std::string& name) const;
     NodeName of_run(const store::Collection& collection, const store::RunInfo& run) const;
-    /// Of a file that says nothing; "" where no folder is called as a node. A node that is not expected has a folder with
-    /// its name only if `also` has it.
+    /// Node of a file that does not name one; "" if no folder is called as a node. A node that is not expected has a
+    /// folder with its name only if `also` has it.
     std::string of_path(const std::filesystem::path& path,
                         const std::vector<std::string>& also = {}) const;
     std::string of_host(std::string_view host) const;
@@ -105,7 +105,7 @@ private:
 
 inline constexpr std::size_t retest_runs = 3;
 
-/// What to think of a node; the later outweighs the earlier.
+/// State of a node; the later outweighs the earlier.
 ASSAY_ENUM(NodeState, good,
            not_judged, // too few nodes of its type, or no values
            again,      // screened: to be measured again
@@ -116,7 +116,7 @@ ASSAY_ENUM(NodeState, good,
            slow,  // by its retests
            wrong) // a wrong result
 
-/// A test item in a type of nodes, and what its good nodes reach.
+/// A case of a type of nodes, and what its good nodes reach.
 struct FleetItem {
     std::uint32_t type = 0;   ///< index into Fleet::types
     std::uint32_t column = 0; ///< index into Fleet::columns
@@ -171,7 +171,7 @@ struct FleetNode {
     bool answered() const { return !runs.empty(); }
 };
 
-/// What is wrong with what nodes handed in; the README of this room has the table.
+/// Faults in what nodes handed in; the README of this room has the table.
 ASSAY_ENUM(FaultCode, one_machine_two_names, one_name_two_machines,
            one_id_two_machines, // parts that cannot have been exchanged in between
            runs_overlap, same_run_elsewhere, reported_twice, mixed_versions, mixed_plans,
@@ -203,7 +203,8 @@ struct Unfinished {
     std::size_t damaged = 0;          ///< lines
 };
 
-/// Who slows others, in a run that measured pairs of nodes: by the names of this fleet where it knows their machines.
+/// Nodes that slow others in a run that measured pairs of nodes, by the
+/// names of this fleet where it knows their machines.
 struct SlowPairs {
     std::string what;
     std::vector<std::string> nodes;  ///< called: the worst first
@@ -236,7 +237,8 @@ struct Fleet {
 /// Nodes in this state.
 std::size_t count_of(const Fleet& fleet, NodeState state);
 bool has_slow(const Fleet& fleet);
-/// Is anything not known: a node missing, running, partial, to be measured again or unreadable, or nothing there at all?
+/// Is anything not known: a node missing, running, partial, to be measured
+/// again or unreadable, or nothing there at all?
 bool is_open(const Fleet& fleet);
 
 } // namespace assay::fleet

@@ -62,7 +62,7 @@ Suspect retested(const FleetItem& item, const NodeItem& value, const decide::Fle
     return suspect;
 }
 
-/// Of the first values, or of the worst that is screened.
+/// Means of the first values, or the worst screened one.
 class Columns {
 public:
     explicit Columns(std::size_t count) : sums_(count), counts_(count), worst_(count, 1e300) {}
@@ -134,7 +134,7 @@ FleetValues sort_values(Fleet& fleet, const std::vector<std::uint32_t>& node_of_
         values.of_item[number->second].push_back(
             {.node = node, .place = place_of[seen.series], .first = &seen, .again = {}});
     }
-    // What is of one node and device becomes one: the oldest that counts, and those after it.
+    // Values of one node and device become one: the oldest that counts, and those after it.
     on_all_cores(values.of_item.size(), [&](std::size_t i) {
         auto& list = values.of_item[i];
         std::ranges::stable_sort(list, {}, [&](const NodeItem& one) {

@@ -19,7 +19,7 @@ struct NodeItem {
     std::vector<const decide::Observation*> again;
 };
 
-/// Of each item its values, by node and device.
+/// Values of each item, by node and device.
 struct FleetValues {
     std::vector<std::vector<NodeItem>> of_item;
     std::vector<std::string> places;

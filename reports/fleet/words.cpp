@@ -62,7 +62,7 @@ std::string answered_in_words(const Fleet& fleet) {
     return silent.empty() ? count : say<text::fleet::did_not>(count, list_of(silent, named));
 }
 
-/// Who stands for two machines, or is there twice.
+/// Nodes that stand for two machines, or are there twice.
 std::vector<std::string> doubled_of(const Fleet& fleet) {
     std::set<std::string> names;
     for (const auto& fault : fleet.faults)
@@ -73,7 +73,7 @@ std::vector<std::string> doubled_of(const Fleet& fleet) {
     return {names.begin(), names.end()};
 }
 
-/// As many as are shown, and how many more.
+/// The items that fit, and how many more there are.
 std::string some_of(std::vector<std::string> items) {
     const auto more = items.size() > listed ? items.size() - listed : 0;
     items.resize(items.size() - more);
@@ -129,12 +129,12 @@ std::vector<std::string> answer_of(const Fleet& fleet) {
         found.push_back(say<text::fleet::none_judged>());
     else if (wrong.empty() && !fleet.items.empty())
         found.push_back(say<text::fleet::no_slow>());
-    auto answer = answered_in_words(fleet);
-    for (const auto& text : found) answer = say<text::fleet::parts>(answer, text);
+    found.push_back(answered_in_words(fleet));
+    for (auto& text : found) text = as_sentence(capitalised(text));
 
     std::vector<std::string> open;
     if (const auto count = count_of(fleet, NodeState::again); count > 0)
-        open.push_back(say<text::fleet::again>(count));
+        open.push_back(say_count<text::fleet::again>(count));
     if (const auto count = count_of(fleet, NodeState::partial); count > 0)
         open.push_back(say_count<text::fleet::partial>(count));
     if (const auto count = count_of(fleet, NodeState::running); count > 0)
@@ -148,9 +148,9 @@ std::vector<std::string> answer_of(const Fleet& fleet) {
         open.push_back(say_count<text::fleet::doubled>(doubled.size(), list_of(doubled, named)));
     std::string rest;
     for (const auto& text : open) rest = rest.empty() ? text : say<text::fleet::parts>(rest, text);
-    std::vector<std::string> sentences{as_sentence(answer)};
-    if (!rest.empty()) sentences.push_back(as_sentence(capitalised(rest)));
-    return sentences;
+    std::vector<std::string> answer{document::sentences(found)};
+    if (!rest.empty()) answer.push_back(as_sentence(capitalised(rest)));
+    return answer;
 }
 
 std::vector<std::string> findings_of(const Fleet& fleet, const FleetNode& node) {
@@ -213,12 +213,29 @@ std::string command_for(const Fleet& fleet, const FleetNode& node) {
     return command;
 }
 
+namespace {
+
+/// Its difference from a good node of its type, if there is one.
+std::string slow_next_of(const Fleet& fleet, const FleetNode& node) {
+    const auto good = std::ranges::find_if(fleet.nodes, [&](const FleetNode& other) {
+        return other.state == NodeState::good && other.type == node.type && other.answered();
+    });
+    if (good == fleet.nodes.end() || !node.answered()) return say<text::fleet::do_slow_alone>();
+    const auto file_of = [&](const FleetNode& one) {
+        return plain(fleet.collection.runs[one.runs.back()].file.string(), 300);
+    };
+    return say<text::fleet::do_slow>(
+        fmt::format("assay diff {} {}", file_of(*good), file_of(node)));
+}
+
+} // namespace
+
 std::string next_of(const Fleet& fleet, const FleetNode& node) {
     switch (node.state) {
     case NodeState::wrong:
         return say<text::fleet::do_wrong>();
     case NodeState::slow:
-        return say<text::fleet::do_slow>();
+        return slow_next_of(fleet, node);
     case NodeState::missing: {
         const auto command = command_for(fleet, node);
         return command.empty() ? say<text::fleet::do_missing>()

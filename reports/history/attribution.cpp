@@ -82,9 +82,9 @@ bool is_without_effect(const GroupTracks& group, const Effect& effect, const std
     return !shares.empty() && stats::median(shares) < 0.5;
 }
 
-/// Sets ChangedFact::without_effect in the changes of one group. A machine counts where the series that
-/// made the change elsewhere moved by less than half of it, in the middle of all of them: a machine that is
-/// only too noisy or too seldom measured for a change of its own is no evidence.
+/// Sets ChangedFact::without_effect in the changes of one group. A machine counts where the series that made the
+/// change elsewhere moved by less than half of it, in the middle of all of them: a machine that is only too noisy
+/// or too seldom measured for a change of its own does not count.
 void count_elsewhere(const store::Collection& collection, const FactBook& book,
                      const GroupTracks& group, std::span<const SeriesLine> lines,
                      std::span<ExplainedChange> changes) {
@@ -122,7 +122,7 @@ public:
     Evidence(const FactBook& book, const decide::Series& series, const SeriesLine& line)
         : book_{book}, series_{series}, samples_{line.samples} {}
 
-    /// What changed with sample `at` and stayed so over both levels: on most of their samples.
+    /// Changes at sample `at` that stayed so over both levels: on most of their samples.
     std::vector<ChangedFact> changes(const FoundChange& change, std::size_t at) const {
         auto facts = book_.changes(samples_[at - 1], samples_[at], series_);
         std::erase_if(facts, [&](const ChangedFact& fact) {
@@ -169,7 +169,7 @@ struct Cluster {
     double latest = 0;
 };
 
-/// Facts that all changes of the cluster have; where there is none, those of any.
+/// Facts that all changes of the cluster have; without any, those of each.
 std::vector<ChangedFact> common_facts(const std::vector<ExplainedChange*>& changes) {
     std::map<FactKey, std::pair<std::size_t, ChangedFact>> counted;
     for (const auto* change : changes)
@@ -277,7 +277,7 @@ private:
         }
         at->changes.push_back(&change);
         at->facts = common_facts(at->changes);
-        // What all of them allow.
+        // The interval that all of them allow.
         at->earliest = std::max(at->earliest, change.point.earliest);
         at->latest = std::min(at->latest, change.point.latest);
     }
@@ -316,7 +316,7 @@ std::vector<ExplainedChange> explain(const store::Collection& collection, const 
         ExplainedChange explained{
             .line = change.line, .at = change.at, .better = change.difference.log_ratio > 0};
         auto& into = explained.point;
-        // Of the places that fit about as well, one where something was recorded to change.
+        // Prefers, among the places that fit about as well, one with a recorded change.
         for (const std::size_t place : change.places) {
             auto facts = evidence.changes(change, place);
             if (facts.empty()) continue;

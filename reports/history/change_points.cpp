@@ -173,12 +173,12 @@ public:
     }
 
 private:
-    /// Of a sample.
+    /// Variance of a sample.
     stats::VarianceEstimate variance_of(std::size_t i) const {
         if (is_short(lines_[i])) return {noise_[i].variance, noise_[i].degrees};
         return stats::moderate(segmented_[i].variance(), noise_[i]);
     }
-    /// What records expect between runs holds for runs at any distance.
+    /// The variance that records expect between runs holds at any distance.
     stats::VarianceEstimate inflated(std::size_t i) const {
         auto variance = variance_of(i);
         if (!is_short(lines_[i])) variance.variance *= inflation;
@@ -202,8 +202,8 @@ private:
     }
 
     void learn_noise() {
-        // Of one series on all machines, or of all series of the group; lines whose samples are
-        // machines have another kind of noise.
+        // Noise of one series on all machines, or of all series of the group; lines whose samples are machines have
+        // another kind of noise.
         std::map<std::tuple<std::size_t, bool, std::size_t>, std::vector<stats::VarianceEstimate>>
             of_series;
         std::map<std::tuple<std::size_t, bool>, std::vector<stats::VarianceEstimate>> of_group;
@@ -234,7 +234,7 @@ private:
         }
     }
 
-    /// Of short lines: what replicas differ by, moderated over all of these lines, and what lies between runs. Means over
+    /// Noise of short lines: variance between replicas, moderated over all of these lines, and between runs. Means over
     /// the samples of a line.
     std::vector<stats::Prior> recorded_noise() const {
         std::vector<stats::VarianceEstimate> own(lines_.size());
@@ -348,7 +348,7 @@ std::vector<SeriesLine> lines_of(const Tracks& tracks) {
             for (const auto& track : group.series[s].tracks)
                 if (track.samples.size() >= fewest_samples || shows_noise(track.samples))
                     add(track.machine, track.samples);
-            // What machines differ by no record says.
+            // Differences between machines are in no record.
             if (group.series[s].machines.size() >= fewest_samples)
                 add("", group.series[s].machines);
         }

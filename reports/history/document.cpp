@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <map>
 #include <ranges>
+#include <set>
 #include <utility>
 
 namespace assay::history {
@@ -27,7 +28,7 @@ constexpr std::size_t charts_shown = 40;  // of a group: those with change point
 constexpr std::size_t reasons_shown = 12; // why something is not used
 constexpr std::size_t places_shown = 4;   // of a reason
 
-/// As it was asked for: "1%".
+/// The share as asked for: "1%".
 std::string percent(double share) { return fmt::format("{:.3g}%", 100 * share); }
 
 /// Marks are the change points that were found, on their days, and where a new machine begins.
@@ -61,7 +62,7 @@ std::string group_in_words(const HistoryGroup& group) {
                                         period_in_words(group.from, group.to));
 }
 
-/// What guests delivered of what they can do, quarter by quarter.
+/// Delivered share of guests, quarter by quarter.
 std::string delivered_in_words(const HistoryGroup& group) {
     std::map<std::string, std::vector<double>> shares;
     for (const auto& series : group.series)
@@ -71,9 +72,14 @@ std::string delivered_in_words(const HistoryGroup& group) {
                                                    ? *quarter.delivered / quarter.value
                                                    : quarter.value / *quarter.delivered);
     std::vector<std::string> parts;
-    for (const auto& [name, list] : shares)
-        parts.push_back(
-            say<text::words::labelled>(name, record::human_percent(stats::geometric_mean(list))));
+    std::set<std::string> levels;
+    for (const auto& [name, list] : shares) {
+        const auto level = record::human_percent(stats::geometric_mean(list));
+        levels.insert(level);
+        parts.push_back(say<text::words::labelled>(name, level));
+    }
+    if (parts.size() > 1 && levels.size() == 1)
+        parts = {say<text::history::in_all_quarters>(parts.size(), *levels.begin())};
     return parts.empty() ? std::string{} : say<text::history::delivered>(join(parts));
 }
 

@@ -205,7 +205,7 @@ FactList FactBook::of(const Sample& sample, const decide::Series& series) const 
         for (const auto& setting : collection_.settings[sample.settings]) {
             if (setting.name == "trial")
                 continue; // times of the kernels left out: others in every run
-            // What a parameter resolved to follows from the machine: all its threads.
+            // The value of a resolved parameter follows from the machine: all its threads.
             const bool resolved = parameters.find(setting.name) != nullptr;
             facts.push_back({"setting." + plain(setting.name, 100),
                              plain(record::to_string(setting.value), 200),

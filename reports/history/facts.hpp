@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What was recorded of a machine and its software when a sample was taken, in a form that two of them can
-// be held against each other.
+// be compared with each other.
 
 #pragma once
 
@@ -36,10 +36,9 @@ class FactBook {
 public:
     explicit FactBook(const store::Collection& collection);
 
-    /// Of a run: the machine, its software, the version of assay.
+    /// Changes between runs: the machine, its software, the version of assay.
     std::vector<ChangedFact> changes(std::uint32_t before, std::uint32_t after) const;
-    /// Of samples of a series: also its settings and the clock. What is known of other libraries is
-    /// left out.
+    /// Changes between samples of a series: also its settings and the clock. Facts about other libraries are left out.
     std::vector<ChangedFact> changes(const Sample& before, const Sample& after,
                                      const decide::Series& series) const;
     /// Does what was recorded of `sample` say the same of this fact as `other` does?

@@ -124,7 +124,7 @@ std::vector<HistoryPoint> make_points(const store::Collection& collection,
     return points;
 }
 
-/// Where one machine ended and another began. Machines measured side by side are no break.
+/// Where one machine ended and another began. Machines measured side by side do not make a break.
 std::vector<SeriesBreak> make_breaks(const SeriesTracks& tracks) {
     std::vector<SeriesBreak> breaks;
     double end = tracks.tracks.empty() ? 0 : tracks.tracks.front().samples.back().seconds;
@@ -288,7 +288,7 @@ private:
         return std::isfinite(most) ? std::optional{most} : std::nullopt;
     }
 
-    /// What cannot be told, and of which groups.
+    /// Changes that cannot be told, and their groups.
     std::vector<std::string> notes(const History& history) const {
         std::vector<std::string> few;
         std::vector<std::string> brief;
@@ -330,10 +330,13 @@ private:
 
 Result<History> make_history(const store::Collection& collection, const HistoryOptions& options) {
     if (!(options.alpha > 0 && options.alpha < 1))
-        return fail(fmt::format("--alpha {} is no level: one is 0.01", options.alpha));
+        return fail(
+            fmt::format("--alpha: invalid value {} (expected a number between 0 and 1, e.g. 0.01)",
+                        options.alpha));
     if (!(options.minimum_effect >= 0 && options.minimum_effect < 1))
         return fail(
-            fmt::format("--minimum-effect {} is no share: 1% is 0.01", options.minimum_effect));
+            fmt::format("--minimum-effect: invalid value {} (expected 0 to below 1; 0.01 is 1%)",
+                        options.minimum_effect));
     ASSAY_TRY(auto tracks, make_tracks(collection, options));
     return Maker{collection, options, std::move(tracks)}.history();
 }

@@ -154,7 +154,7 @@ struct HistoryEvent {
     std::size_t measured = 0; ///< series measured on both sides
     double loss = 0;          ///< logarithms of all its changes for the worse, and for the better
     double gain = 0;
-    std::string what; ///< "2 of 3 test items became 6.7% to 7.4% slower"
+    std::string what; ///< "2 of 3 cases became 6.7% to 7.4% slower"
     std::string text;
 };
 
@@ -171,7 +171,7 @@ struct HistoryGroup {
 
 struct HistoryOptions {
     std::string group = "instance"; ///< or another key of runs: "machine", "cpu", "tag.rack"
-    double since = 0; ///< changes from then on; what lies before is what they are held against
+    double since = 0;               ///< changes from then on, compared with what lies before
     double alpha = 0.01;
     double minimum_effect = 0.01;
     std::vector<std::string> filter;

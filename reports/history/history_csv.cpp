@@ -27,7 +27,7 @@ constexpr std::string_view columns =
     "kind,group,series,family,benchmark,case,library,metric,unit,higher_is_better,date,until,"
     "machine,runs,machines,before,value,low,high,ratio,ratio_low,ratio_high,p,cause,facts,text\r\n";
 
-/// What a kind of row leaves empty, it does not have.
+/// Columns that a kind of row leaves empty do not apply to it.
 struct Cells {
     std::string date;
     std::string until;

@@ -91,6 +91,8 @@ Cell change_of(const HistorySeries& series) {
     if (!has_changed(series)) {
         if (!series.detectable)
             return {.text = say<text::history::too_few_points>(), .tone = Tone::quiet};
+        if (*series.detectable > 1)
+            return {.text = say<text::history::too_noisy>(), .tone = Tone::quiet};
         return {.text = say<text::history::none_above>(human_percent(*series.detectable)),
                 .tone = Tone::quiet};
     }
@@ -145,7 +147,7 @@ Tags tags_of(const HistorySeries& series) {
             .outcomes = {outcomes.begin(), outcomes.end()}};
 }
 
-/// What every table begins with: the series, and in a workbook also its library and metric.
+/// First columns of every table: the series, and in a workbook also its library and metric.
 Table table_of_series(std::string sheet, std::vector<Column> columns) {
     Table table{.columns = {{.title = say<text::history::series>()},
                             {.title = say<text::history::library>(), .data = true},

@@ -41,7 +41,7 @@ std::string cpu_name(const record::Machine& machine) {
                      : name;
 }
 
-/// What an instance is called says little where nobody sells it: a product name of the firmware.
+/// The name of an instance that nobody sells says little: a product name of the firmware.
 std::string instance_name(const record::Machine& machine) {
     const bool sold = !machine.provider.empty() && machine.provider != "unknown";
     if (!sold || machine.instance.empty()) return cpu_name(machine);
@@ -238,7 +238,7 @@ private:
                 disturbed.cases.back().status = observation.status;
                 replica.telemetry.disturbed_by.push_back(*observation.cause);
             }
-            // What others disturbed says nothing about the machine.
+            // Values disturbed by others say nothing about the machine.
             if (!observation.value || !std::isfinite(*observation.value) ||
                 *observation.value <= 0 || observation.status == record::Status::disturbed) {
                 ++missing[{series, observation.status}];
@@ -264,7 +264,7 @@ private:
             out_.notes.push_back(say<text::history::assumed>(
                 plain(name_of(collection_.series[what.first]), 300), with_blanks(what.second),
                 count, record::text(conditions_[what.first], what.second)));
-        // Cases that do not apply to a machine are no news; all others are.
+        // Cases that do not apply to a machine are not reported; all others are.
         for (const auto& [what, count] : missing)
             if (what.second != record::Status::skipped)
                 out_.not_used.push_back(
@@ -391,12 +391,12 @@ private:
 } // namespace
 
 Result<Tracks> make_tracks(const store::Collection& collection, const HistoryOptions& options) {
-    static const std::vector<std::string> keys{"instance", "machine", "label", "cpu"};
+    static const std::vector<std::string> keys{"instance", "machine",  "label",
+                                               "cpu",      "campaign", "tag.KEY"};
     const auto key = make_key(collection, options.group);
     if (!key || key->of_series)
-        return fail(fmt::format("--by \"{}\" is none of instance, machine, label, cpu, and no "
-                                "other key of runs, as campaign and tag.KEY are{}",
-                                plain(options.group), suggestion(options.group, keys)));
+        return fail(fmt::format("--by: unknown key \"{}\"{}", plain(options.group),
+                                suggestion(options.group, keys)));
     ASSAY_TRY(const auto filters, make_filters(collection, options.filter));
     Tracks tracks;
     for (const auto& problem : collection.problems)

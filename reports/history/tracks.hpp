@@ -18,7 +18,7 @@
 
 namespace assay::history {
 
-/// What was measured of one series on one machine, in one state of it, on one day.
+/// Values of one series on one machine, in one state of it, on one day.
 struct Sample {
     double seconds = 0; ///< of its first run
     /// Natural logarithm of how good it is: minus that of a latency.
@@ -26,7 +26,7 @@ struct Sample {
     double value = 0;
     std::optional<double> low; ///< 95% interval of the value
     std::optional<double> high;
-    /// Of `good`, by the replicas of its runs, and what is expected to lie between runs at different times (a variance).
+    /// Noise of `good`, by the replicas of its runs, and the variance expected between runs at different times.
     stats::VarianceEstimate replicas{.variance = 0, .degrees = 0};
     double between_runs = 0;
     std::vector<std::uint32_t> runs; ///< indices into Collection::runs
@@ -39,7 +39,7 @@ struct Track {
     bool by_run = false;         ///< several runs, on too few days to have a sample for each day
 };
 
-/// What one run of a guest delivered, under load too: over all of its replicas.
+/// Performance that one run of a guest delivered, under load too: over all of its replicas.
 struct DeliveredRun {
     double seconds = 0;
     double good = 0;  ///< as in Sample
@@ -70,8 +70,8 @@ struct Tracks {
 };
 Result<Tracks> make_tracks(const store::Collection& collection, const HistoryOptions& options);
 
-/// From so many samples on a machine shows its own noise: two on either side of a change and one to spare. With fewer the noise
-/// is what replicas differ by, and what the records expect between runs, as in a comparison of these runs.
+/// From so many samples on a machine shows its own noise: two on either side of a change and one to spare. With fewer
+/// the noise is what replicas differ by, and what the records expect between runs, as in a comparison of these runs.
 inline constexpr std::size_t fewest_samples = 5;
 /// A machine with fewer days of measurements has a point for each run instead of each day.
 inline constexpr std::size_t fewest_days = 5;

@@ -77,7 +77,8 @@ std::string time_in_words(const History& history) {
                         : say<text::history::in_period>(period_in_words(from, to));
 }
 
-/// What a change that lasts must exceed to be found, in half of the cases without one and in all; and how many could not be tested.
+/// The size from which a lasting change is found, in half of the cases without
+/// one and in all; and how many could not be tested.
 struct Unchanged {
     std::vector<double> detectable{};
     std::size_t too_few = 0;

@@ -53,14 +53,14 @@ std::string ratio_in_words(double ratio) {
     return ratio > 1 ? say<text::history::better>(size) : say<text::history::worse>(size);
 }
 
-/// Of times as good.
+/// An interval as a factor of speed.
 std::string with_interval(const std::string& size, const std::optional<double>& low,
                           const std::optional<double>& high) {
     if (!low || !high) return size;
     return say<text::history::interval>(size, signed_percent(*low - 1), signed_percent(*high - 1));
 }
 
-/// Of a change that nothing recorded dates.
+/// The period of a change that no record dates.
 std::string between(double earliest, double latest) {
     const auto first = date_of(earliest);
     const auto last = date_of(latest);

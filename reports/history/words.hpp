@@ -18,7 +18,7 @@ std::string machine_name(std::string_view id);
 std::string cause_in_words(ChangeCause cause);
 /// "kernel 6.1.0 → 6.8.0".
 std::string fact_in_words(const ChangedFact& fact);
-/// All of them, or that there is none.
+/// All of them, or a note that there are no facts.
 std::string facts_in_words(const std::vector<ChangedFact>& facts);
 /// "+3.1%", "−0.4%".
 std::string signed_percent(double share);
@@ -37,7 +37,7 @@ std::vector<SameChange> same_changes(std::span<const ChangePoint> points);
 /// The largest: "−7.4%".
 std::string size_in_short(const SameChange& change);
 
-/// "2 of 3 test items became 6.7% to 7.4% slower".
+/// "2 of 3 cases became 6.7% to 7.4% slower".
 std::string sizes_in_words(const HistoryEvent& event, std::span<const ChangePoint> changes);
 /// When: "2024-10-01", "between 2025-07-05 and 2025-08-05".
 std::string when_in_words(const HistoryEvent& event);

@@ -75,7 +75,7 @@ std::string run_name(const Fields& f) {
     return std::string{end == 0 ? name : name.substr(0, name.size() - end - 1)};
 }
 
-/// What the file says of the machine, and the names that have repetitions of their own.
+/// Facts about the machine, and names that have repetitions of their own.
 const std::set<std::string>& read_context(Making& m) {
     if (!m.output.memory) {
         auto names = std::make_shared<std::set<std::string>>();
@@ -119,13 +119,13 @@ Result<bool> make_gbench(Making& m) {
     const auto& f = m.record.fields;
     const auto name = run_name(f);
     const auto aggregate = aggregate_of(f);
-    if (name.empty()) return m.skip("it has no name");
+    if (name.empty()) return m.skip("missing name");
     if (!aggregate.empty() && (aggregate != "mean" || repeated.contains(name))) {
-        m.draft.note("aggregates are left out: they follow from the repetitions");
+        m.draft.note("aggregates were left out; they follow from the repetitions");
         return false;
     }
     read_name(name, m.reading);
-    m.draft.note("cpu_time is left out: a run holds wall clock times");
+    m.draft.note("cpu_time was left out; a run has wall clock times");
     m.reading.headline = "time";
     const bool skipped = m.text("skipped") == "true";
     if (skipped || m.text("error_occurred") == "true") {
@@ -136,21 +136,21 @@ Result<bool> make_gbench(Making& m) {
     }
     const auto unit = unit_of(m.text("time_unit").empty() ? "ns" : m.text("time_unit"));
     const auto time = number_of(m.text("real_time"));
-    if (!unit || unit->base != "s") return m.skip("time_unit is none of ns, us, ms, s");
-    if (!time || !(*time > 0)) return m.skip("real_time is no positive number");
+    if (!unit || unit->base != "s") return m.skip("unknown time_unit (expected ns, us, ms or s)");
+    if (!time || !(*time > 0)) return m.skip("invalid real_time (expected a positive number)");
     m.reading.seconds = *time * unit->factor;
     if (!aggregate.empty())
-        m.draft.note("where only aggregates were written, the mean stands for the repetitions");
+        m.draft.note("only aggregates were written: the mean counts as one repetition");
     else if (const auto calls = count_in(m.text("iterations")); calls > 0)
         m.reading.calls = static_cast<std::uint64_t>(calls);
     if (m.text("build_type") == "debug")
         m.draft.note("the benchmark library was built without optimisation: times are too long");
     if (m.text("scaling") == "true")
-        m.draft.note("the clock of the CPU was not fixed while measuring");
+        m.draft.note("the CPU clock was not fixed during the measurement");
     for (const auto& [key, value] : f)
         if (number_of(value) && std::ranges::find(own, key) == own.end())
-            m.draft.note(fmt::format("counter {}: there is no metric for it, left out",
-                                     json::show_text(key)));
+            m.draft.note(
+                fmt::format("counter {}: left out (no metric for it)", json::show_text(key)));
     return true;
 }
 
@@ -165,8 +165,9 @@ Result<bool> make_llama(Making& m) {
     const auto tokens = static_cast<double>(count("n_prompt") + count("n_gen"));
     const auto rate_text = m.text("avg_ts");
     const auto rate = printed_of(rate_text.substr(0, rate_text.find(' '))); // "2368.80 ± 93.24"
-    if (!rate || !(rate->value > 0)) return m.skip("it has no positive tokens per second");
-    if (tokens == 0) return m.skip("it has neither tokens of a prompt nor generated ones");
+    if (!rate || !(rate->value > 0))
+        return m.skip("invalid tokens per second (expected a positive number)");
+    if (tokens == 0) return m.skip("neither prompt nor generated tokens");
     reading.name = count("n_gen") == 0      ? "prompt"
                    : count("n_prompt") == 0 ? "generation"
                                             : "prompt_and_generation";
@@ -179,7 +180,7 @@ Result<bool> make_llama(Making& m) {
     reading.headline = "token_rate";
     const auto mean = number_of(m.text("avg_ns"));
     if (!mean) {
-        m.draft.note("the table has means alone: -o json has each repetition");
+        m.draft.note("the table has means only; for each repetition: -o json");
         reading.extra = {{"token_rate", rate->value}};
         return true;
     }
@@ -189,7 +190,7 @@ Result<bool> make_llama(Making& m) {
     const auto spread = std::abs(number_of(m.text("stddev_ts")).value_or(0));
     if (!(*mean > 0) ||
         !(std::abs(tokens / (*mean * nano) - rate->value) <= tolerance * rate->value + spread))
-        return m.skip("its tokens per second do not follow from its tokens and its time");
+        return m.skip("its tokens per second do not match its tokens and time");
     reading.work = {{"tokens", tokens}};
     std::vector<double> samples;
     for (const auto word : words_of(m.text("samples_ns")))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records made into cases by the rules of a description. Whatever the tool: one bad number costs its record, what the tool
-// calls wrong has no figure, and less than what was asked for is no result.
+// Records made into cases by the rules of a description. Whatever the tool: one bad number costs its record, a result
+// that the tool calls wrong has no figure, and an incomplete run gives no result.
 
 #include "extract/units.hpp"
 #include "import/figures.hpp"
@@ -26,7 +26,7 @@ bool is_absent(std::string_view word) {
     return std::ranges::find(words, word) != words.end();
 }
 
-/// Of a figure beside the main one: it costs itself alone.
+/// True for NaN and infinity in a figure beside the main one, which cost that figure alone.
 bool is_not_a_number(std::string_view word) {
     if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
     const auto small = word_of(word);
@@ -51,7 +51,7 @@ public:
 
     Result<void> make() {
         if (output_.records.empty() && !output_.wrong.empty())
-            draft_.skip("output", output_.wrong, "it has no figure, and says " + output_.wrong);
+            draft_.skip("output", output_.wrong, "no values, and it reports " + output_.wrong);
         facts(output_.facts);
         for (const auto& [name, list] : output_.lists)
             for (auto fields : list) {
@@ -59,7 +59,7 @@ public:
                 facts(fields);
             }
         for (auto& record : output_.records) {
-            // What was said behind it, and not of it.
+            // Text behind the value that does not belong to it.
             record.fields.insert(output_.facts.begin(), output_.facts.end());
             derive(record.fields);
             if (d_.join && text_of(record.fields, "kind") == d_.join->with)
@@ -80,8 +80,7 @@ public:
                 draft_.skip(record.where, record.text,
                             record.wrong.empty() ? record.trouble : record.wrong);
             else if (!any && (!record.is_block || output_.records.size() == 1))
-                draft_.skip(record.where, record.text,
-                            "it holds none of the figures that are read");
+                draft_.skip(record.where, record.text, "none of its values is read");
         }
         return {};
     }
@@ -134,22 +133,23 @@ private:
                                   : filled(from, fields);
             if (is_absent(text)) {
                 if (rule.needed && record::find(draft_.options().parameters, rule.name) == nullptr)
-                    draft_.note(fmt::format("the output does not say its {}: --parameter {}=... "
-                                            "does, or runs that differ in it look alike",
-                                            rule.name, rule.name));
+                    draft_.note(
+                        fmt::format("the output does not state its {}: add --parameter {}=..., "
+                                    "or runs that differ in it look alike",
+                                    rule.name, rule.name));
             } else if (std::ranges::find(rule.omit, text) == rule.omit.end()) {
                 list.push_back({rule.name, value_of(text, rule)});
             }
         }
     }
 
-    /// In the base unit; nothing where there is none, a message where it should be one.
+    /// In the base unit; nothing if absent, a message if invalid.
     Result<std::optional<double>> number(const MetricRule& rule, const Fields& fields) const {
         const auto text = text_of(fields, filled(rule.from, fields));
         if (is_absent(text)) return std::optional<double>{};
         const auto bad = [&] {
             const auto title = text_of(fields, rule.from + ".title");
-            return fail(fmt::format("{}: {} is no positive number",
+            return fail(fmt::format("{}: invalid value {} (expected a positive number)",
                                     title.empty() ? filled(rule.from, fields) : std::string{title},
                                     json::show_text(text)));
         };
@@ -159,15 +159,14 @@ private:
             value = other ? std::optional{*value - *other} : std::nullopt;
         }
         if (!value && rule.optional && is_not_a_number(text)) {
-            draft_.note(fmt::format("{}: {} is left out", rule.from, text), true);
+            draft_.note(fmt::format("{}: {} was left out", rule.from, text), true);
             return std::optional<double>{};
         }
         if (!value) return bad();
         const auto unit = rule.unit == "title" ? unit_in(text_of(fields, rule.from + ".title"))
                                                : unit_of(rule.unit);
         if (!unit)
-            return fail(
-                fmt::format("{}: its unit is not known", text_of(fields, rule.from + ".title")));
+            return fail(fmt::format("{}: unknown unit", text_of(fields, rule.from + ".title")));
         const auto* known = record::find_metric(rule.metric);
         const bool may_be_zero = known != nullptr && known->may_be_zero;
         if (*value == 0 && !may_be_zero && (rule.optional || !rule.zero.empty()))
@@ -192,8 +191,7 @@ private:
                 return !s.because.empty() && s.is.matches(text_of(fields, s.from));
             });
             draft_.skip(record.where, record.text,
-                        says == rule.status.end() ? "it has no name"
-                                                  : filled(says->because, fields));
+                        says == rule.status.end() ? "missing name" : filled(says->because, fields));
             return {};
         }
         for (const auto* list : {&rule.parameters, &d_.parameters})
@@ -207,9 +205,8 @@ private:
         for (const auto& [name, value] : fields)
             if (rule.left_out.matches(name) &&
                 std::ranges::find(rule.metrics, name, &MetricRule::from) == rule.metrics.end())
-                draft_.note(
-                    fmt::format("{}: there is no metric for it, left out", json::show_text(name)),
-                    true);
+                draft_.note(fmt::format("{}: left out (no metric for it)", json::show_text(name)),
+                            true);
         const auto status = std::ranges::find_if(rule.status, [&](const StatusRule& s) {
             return s.is.matches(text_of(fields, s.from));
         });
@@ -226,12 +223,12 @@ private:
             ASSAY_TRY(const bool is_complete, function_named(rule.function)(making));
             if (!is_complete) return {};
         } else if (reading.extra.empty() && !reading.seconds && !has_failed(reading)) {
-            draft_.skip(record.where, record.text, "it has none of the figures that are read");
+            draft_.skip(record.where, record.text, "none of its values is read");
             return {};
         }
         if (!text_of(fields, rule.needs_check).empty() && !rule.needs_check.empty() &&
             !reading.verification) {
-            draft_.skip(record.where, record.text, "its residual is missing: it may be cut");
+            draft_.skip(record.where, record.text, "its residual is missing: it may be incomplete");
             return {};
         }
         draft_.explain(record.where, "the case " + reading.name);
@@ -246,10 +243,10 @@ private:
         c.benchmark = reading.name;
         c.parameters = reading.parameters;
         if (seen_.insert(record::identity(c)).second) return {};
-        return fail(fmt::format(
-            "{}: {}: {} is there twice in one output, as of copies that wrote at the same time: "
-            "keep them apart by mpirun --tag-output or srun --label",
-            source_, record.where, json::show_text(record.text)));
+        return fail(
+            fmt::format("{}: {}: {} occurs twice in one output, as if several copies wrote to it: "
+                        "separate them with mpirun --tag-output or srun --label",
+                        source_, record.where, json::show_text(record.text)));
     }
 
     static bool has_failed(const Reading& reading) {
@@ -264,7 +261,7 @@ private:
             reading.status = *value_named<record::Status>(status);
             reading.reason = std::move(reason);
             if (reading.status != record::Status::incorrect) return;
-            // Of a wrong result the record knows by its verification.
+            // The record marks a wrong result by its verification.
             reading.status = record::Status::ok;
             reading.verification = record::Verification{
                 .passed = false, .method = method(rule), .detail = reading.reason};
@@ -286,11 +283,11 @@ private:
             }
         }
         if (!record.wrong.empty() && lacks_figures(rule, record)) {
-            because("incorrect", "it says " + record.wrong);
+            because("incorrect", "it reports " + record.wrong);
             return true;
         }
         if (!record.trouble.empty() && record.is_block && lacks_figures(rule, record)) {
-            because("failed", "it says " + record.trouble);
+            because("failed", "it reports " + record.trouble);
             return true;
         }
         return false;
@@ -303,7 +300,7 @@ private:
                });
     }
 
-    /// Of numbers and fields: "steps*atoms". 0 where one is none.
+    /// Product of numbers and fields: "steps*atoms". 0 if one is invalid.
     static double product(std::string_view text, const Fields& fields) {
         double value = 1;
         for (const auto part : split(text, "*"))
@@ -365,7 +362,7 @@ private:
             const auto a = number_of(text_of(fields, amount));
             const auto t = number_of(text_of(fields, time));
             if (r && a && t && *a > 0 && *t > 0 && !(std::abs(*r - *a / *t) <= tolerance * *a / *t))
-                return refuse(fmt::format("{} does not follow from {} and {}", rate, amount, time));
+                return refuse(fmt::format("{} does not match {} and {}", rate, amount, time));
         }
         return true;
     }
@@ -378,7 +375,7 @@ private:
         record::Verification check{.passed = true, .method = method(rule)};
         const auto says = [&](std::string_view text) {
             check.passed = false;
-            if (check.detail.empty()) check.detail = fmt::format("it says {}", text);
+            if (check.detail.empty()) check.detail = fmt::format("it reports {}", text);
         };
         const auto verdict = text_of(record.fields, rule.check);
         const bool has_verdict = !rule.check.empty() && !is_absent(verdict);
@@ -392,7 +389,7 @@ private:
             (!check.error || (check.bound && !(*check.error < *check.bound))))
             says(fmt::format("a residual of {}", error));
         const bool is_right = has_verdict || !record.right.empty();
-        // Of the whole output, unless the row has a verdict of its own.
+        // The whole output counts, unless the row has a verdict of its own.
         if (!is_right && check.passed && !output_.wrong.empty()) says(output_.wrong);
         if (is_right || !check.passed || !output_.right.empty()) reading.verification = check;
     }

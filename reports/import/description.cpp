@@ -81,28 +81,28 @@ void decode_value(const json::Object& object, std::string_view key, Pattern& out
     object.read(key, text);
     if (object.failed()) return;
     if (const auto wrong = out.set(text); !wrong.empty())
-        object.problem(key, fmt::format("is no regular expression: {}", wrong));
+        object.problem(key, fmt::format("invalid regular expression: {}", wrong));
 }
 void decode_value(const json::Object& object, std::string_view key, std::vector<Pattern>& out) {
     std::vector<std::string> texts;
     object.read(key, texts);
     for (auto& text : texts) {
         if (const auto wrong = out.emplace_back().set(std::move(text)); !wrong.empty())
-            object.problem(key, fmt::format("holds no regular expression: {}", wrong));
+            object.problem(key, fmt::format("contains an invalid regular expression: {}", wrong));
     }
 }
 
 namespace {
 
-/// What a description refers to must be there.
+/// Names that a description refers to must exist.
 std::string problem_of(const Description& d) {
     if (d.schema != "assay.tool/1") return "schema: expected assay.tool/1";
     if (d.tool.empty() ||
         d.tool.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
-        return "tool: expected small letters, digits and hyphens";
-    if (d.dialects.empty()) return "dialects: expected one at least";
+        return "tool: expected lower-case letters, digits and hyphens";
+    if (d.dialects.empty()) return "dialects: expected at least one";
     for (const auto& dialect : d.dialects) {
-        if (dialect.marks.empty()) return "marks: expected one at least";
+        if (dialect.marks.empty()) return "marks: expected at least one";
         for (const auto& table : dialect.tables)
             if (table.titles.empty() || table.split.empty() || table.columns.empty())
                 return "tables: expected titles, split and columns";
@@ -111,17 +111,16 @@ std::string problem_of(const Description& d) {
         if (rule.name.empty() && rule.function.empty()) return "cases: expected a name";
         if (!rule.function.empty() &&
             std::ranges::find(function_names, rule.function) == function_names.end())
-            return fmt::format("cases: there is no function {}; known are {}", rule.function,
+            return fmt::format("cases: unknown function {} (expected one of {})", rule.function,
                                fmt::join(function_names, ", "));
         for (const auto* list : {&rule.metrics, &rule.time, &rule.p99})
             for (const auto& metric : *list) {
                 const auto* known = record::find_metric(metric.metric);
                 if (list == &rule.metrics && known == nullptr)
-                    return fmt::format("metrics: there is no metric {}", metric.metric);
+                    return fmt::format("metrics: unknown metric {}", metric.metric);
                 const auto unit = extract::unit_of(metric.unit);
                 if (metric.unit != "title" && !unit)
-                    return fmt::format("metrics: {}: the unit {} is not known", metric.metric,
-                                       metric.unit);
+                    return fmt::format("metrics: {}: unknown unit {}", metric.metric, metric.unit);
                 const std::string_view base =
                     list != &rule.metrics || known == nullptr ? "s" : known->unit;
                 if (unit && unit->base != base)
@@ -130,7 +129,7 @@ std::string problem_of(const Description& d) {
             }
         for (const auto& status : rule.status)
             if (status.then != "none" && !value_named<record::Status>(status.then))
-                return fmt::format("status: {} is none", status.then);
+                return fmt::format("status: unknown status {}", status.then);
     }
     return {};
 }
@@ -149,7 +148,7 @@ void add_folder(const std::filesystem::path& folder, Library& library) {
     };
     if (error) return broken(fmt::format("{}: {}", folder.string(), error.message()));
     if (files.size() > most_files)
-        return broken(fmt::format("{} has more than {} files", folder.string(), most_files));
+        return broken(fmt::format("{}: more than {} files", folder.string(), most_files));
     std::ranges::sort(files);
     for (const auto& file : files) {
         const auto text = read_whole(file, longest_file);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptions of tools: how an output is recognised, which of its lines are facts, tables and verdicts, and which cases
-// follow. configs/imports/schema.json documents every key; the library holds those that are shipped and the user's own.
+// Descriptions of tools: how an output is recognised, which of its lines are facts, tables and verdicts, and which
+// cases follow. configs/imports/schema.json documents every key; the library holds those that are shipped and the
+// user's own.
 
 #pragma once
 
@@ -118,7 +119,7 @@ struct MetricRule {
 struct StatusRule {
     std::string from;
     Pattern is;
-    std::string then; ///< ok, failed, skipped, incorrect; none: it is no case
+    std::string then; ///< ok, failed, skipped, incorrect; none: not a case
     std::string because;
 };
 /// amount / time should be the rate.
@@ -187,7 +188,7 @@ struct Description {
     std::vector<CaseRule> cases;
 };
 
-/// What a description cannot say is done by a function of the program, of functions.cpp.
+/// Code for what a description cannot express, in functions.cpp.
 inline constexpr std::array function_names{"kernel", "linpack", "matrix", "ior",
                                            "gbench", "llama",   "nccl"};
 
@@ -196,7 +197,8 @@ Result<Description> parse_description(std::string_view text, std::string_view so
 /// Where the user's own descriptions are: folders, with colons between.
 inline constexpr const char* path_variable = "ASSAY_IMPORT_PATH";
 
-/// Those of `folders`, and those that are shipped. A broken file is left out and named in `broken`: the others still read.
+/// Those of `folders`, and those that are shipped. A broken file is left
+/// out and named in `broken`: the others still read.
 struct Library {
     std::vector<Description> all;
     std::vector<std::string> broken; ///< messages

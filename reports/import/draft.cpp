@@ -80,7 +80,7 @@ void Draft::skip(std::string where, std::string_view text, std::string reason, b
     constexpr std::size_t shown = 120; // bytes of a line: enough to find it by
     constexpr std::size_t most = 100'000;
     if (import_.not_understood.size() >= most)
-        return note("more lines were not understood than are listed");
+        return note("too many lines were not understood to list all");
     explain(where, "refused: " + reason);
     import_.not_understood.push_back(
         {std::move(where), json::show_text(text, shown), std::move(reason), is_in_front});
@@ -124,8 +124,8 @@ void Draft::add_software(const std::string& name, std::string_view version) {
 
 void Draft::set_started(std::string_view text) {
     const auto moment = moment_of(text);
-    if (!moment) return note(fmt::format("its date {} is not understood", json::show_text(text)));
-    if (!moment->has_zone) note("its date has no time zone and was taken as UTC");
+    if (!moment) return note(fmt::format("invalid date {}", json::show_text(text)));
+    if (!moment->has_zone) note("its date has no time zone; UTC is assumed");
     run().started = moment->utc;
 }
 
@@ -140,7 +140,7 @@ void Draft::add(Reading reading) {
     };
     if (!std::ranges::all_of(reading.parameters, is_text) ||
         std::ranges::any_of(reading.name, is_control))
-        return skip(reading.where, reading.name, "it holds control characters");
+        return skip(reading.where, reading.name, "contains control characters");
     record::Case c;
     c.benchmark = fmt::format("external.{}.{}", tool_, reading.name);
     const auto first_of = [](const std::string& said, const std::string& found,
@@ -175,8 +175,7 @@ void Draft::add_to(Gathered& gathered, const Reading& reading) {
         c.verification = reading.verification;
     if (reading.status != record::Status::ok) {
         if (!gathered.processes.empty())
-            skip(reading.where, reading.reason,
-                 "the same case did not end well after it had given figures");
+            skip(reading.where, reading.reason, "the same case failed after it had given values");
         return;
     }
     const std::size_t process = processes_.size() - 1;
@@ -185,13 +184,13 @@ void Draft::add_to(Gathered& gathered, const Reading& reading) {
         auto& replica = c.replicas.back();
         if (!reading.seconds)
             return skip(reading.where, record::identity(c),
-                        "the same case again: the first one is kept");
+                        "duplicate case: the first one is used");
         replica.values.push_back(*reading.seconds);
         constexpr double other_work = 1.5; // times; noise of repetitions is less
         const double ratio = *reading.seconds / replica.values.front();
         if (ratio > other_work || ratio < 1 / other_work)
             note(fmt::format("{} was measured several times in one output, with times that differ "
-                             "by more than a half: its value is their mean",
+                             "by more than half; its value is their mean",
                              c.benchmark),
                  true);
         if (replica.calls != reading.calls) replica.calls.reset();
@@ -228,7 +227,7 @@ void Draft::refuse_other_hosts(const Gathered& gathered) {
     const auto& a = processes_[gathered.processes.front()];
     const auto& b = processes_[gathered.processes.back()];
     if (&a != &b)
-        note("several outputs in the file hold the same cases: each is taken as a process of one "
+        note("several outputs in the file have the same cases: each counts as a process of one "
              "measurement");
     if (a.hosts.empty() || b.hosts.empty() || a.hosts == b.hosts || !refusal_.empty()) return;
     const auto names = [](const Process& process) {
@@ -279,7 +278,7 @@ void Draft::finish_machine(std::string_view digest) {
 Result<Import> Draft::finish(std::string_view content, std::string_view source,
                              std::string format) {
     if (is_full())
-        return fail(fmt::format("{}: holds more than {} cases, the most that are imported at once; "
+        return fail(fmt::format("{}: more than {} cases, the most that one import takes; "
                                 "split the file",
                                 source, options_.cases));
     if (!refusal_.empty()) {
@@ -290,15 +289,15 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
     const bool any = std::ranges::any_of(
         cases_, [](const auto& gathered) { return !gathered.processes.empty(); });
     if (!any) {
-        std::string reason = "no result line in it";
-        // What a launcher printed in front says least.
+        std::string reason = "it has no result line";
+        // Text of a launcher in front says least.
         const auto& unread = import_.not_understood;
         const auto told = std::ranges::find(unread, false, &NotUnderstood::is_in_front);
         if (!unread.empty()) {
             const auto& line = told == unread.end() ? unread.front() : *told;
             reason = fmt::format("{}: {}", line.where, line.reason);
         } else if (!cases_.empty()) {
-            reason = "no case in it has a figure: " + cases_.front().result.reason;
+            reason = "no case has a value: " + cases_.front().result.reason;
         } else if (!import_.run.imported->notes.empty()) {
             reason += "; " + import_.run.imported->notes.front();
         }
@@ -309,13 +308,14 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
     if (!options_.started.empty()) {
         const auto moment = moment_of(options_.started);
         if (!moment)
-            return fail(fmt::format("--started {}: write it as 2026-01-31T12:34:56Z",
-                                    json::show_text(options_.started)));
+            return fail(
+                fmt::format("--started: invalid time {} (expected e.g. 2026-01-31T12:34:56Z)",
+                            json::show_text(options_.started)));
         run.started = moment->utc;
     }
     if (!run.ended.empty() && run.ended < run.started) {
         // With --started the file's end belongs to another start, and is silently left out.
-        if (options_.started.empty()) note("its end lies before its start and was left out");
+        if (options_.started.empty()) note("its end was left out: it lies before its start");
         run.ended.clear();
     }
     if (std::ranges::any_of(cases_, [](const auto& c) { return c.result.place.kind == "unknown"; }))

@@ -55,12 +55,12 @@ public:
               bool is_in_front = false);
     /// Something about the whole file; the same sentence once, and a few at most of those that are `many`.
     void note(const std::string& text, bool many = false);
-    /// What became of a line, where somebody asks.
+    /// The fate of a line, for those who ask.
     void explain(const std::string& where, std::string_view what);
     /// Names that only serve to know the machine again; no name is kept.
     void add_host(std::string_view name);
     void set_tool_version(std::string_view version);
-    /// What was used, and in which version: a change of it explains a step in a history.
+    /// The description used, and its version: a change of it explains a step in a history.
     void add_software(const std::string& name, std::string_view version);
     void set_started(std::string_view text);
     void set_ended(std::string_view text);

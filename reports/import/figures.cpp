@@ -53,9 +53,8 @@ void set_rate(Reading& reading, const Rated& rated, Draft& draft) {
     const double of_rate = seconds * rate.half_digit / rate.value;
     if (!std::isfinite(seconds) || !std::isfinite(of_rate) ||
         !(std::abs(seconds - time->value) <= time->half_digit + of_rate + rounding * seconds)) {
-        draft.note(fmt::format(
-            "a {} does not follow from its amount and its time: both are kept as printed",
-            rated.metric));
+        draft.note(fmt::format("a {} does not match its amount and time: both are kept as printed",
+                               rated.metric));
         return keep_rate();
     }
     reading.work.push_back({std::string{rated.work}, rated.amount});

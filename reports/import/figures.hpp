@@ -23,7 +23,7 @@ std::optional<Printed> printed_of(std::string_view word, double unit = 1);
 /// 22703 is 2.27.3, as NCCL numbers itself.
 std::string nccl_version(std::int64_t code);
 
-/// An integer from 1 to `most`; 0 where it is none.
+/// An integer from 1 to `most`; 0 for other text.
 std::int64_t count_in(std::string_view text, std::int64_t most = std::int64_t{1} << 50U);
 
 /// One call as a tool describes it. Nothing: the tool does not say.
@@ -34,8 +34,8 @@ struct Rated {
     Printed rate;
     std::optional<Printed> seconds;
 };
-/// Makes the rate the primary metric. Of rate and time the more precise one counts where the two agree with the amount;
-/// else each is kept as printed, with a note.
+/// Makes the rate the primary metric. If rate and time agree with the amount, the more precise one counts; else each is
+/// kept as printed, with a note.
 void set_rate(Reading& reading, const Rated& rated, Draft& draft);
 
 } // namespace assay::imports

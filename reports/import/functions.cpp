@@ -24,20 +24,20 @@ Result<bool> make_kernel(Making& m) {
     auto& reading = m.reading;
     const auto arrays = count_in(m.text("arrays")); // read or written once for each element
     if (arrays == 0)
-        return m.skip("its function is none of Copy, Mul, Scale, Add, Triad, Dot, Nstream");
+        return m.skip("unknown function (expected Copy, Mul, Scale, Add, Triad, Dot or Nstream)");
     const auto size = m.text("precision");
     const auto width = size == "double" ? 8 : size == "float" ? 4 : count_in(size, 64);
     const auto elements = count_in(m.text("elements"));
     for (const char* field : {"elements", "times"})
         if (!m.text(field).empty() && count_in(m.text(field)) == 0)
-            return m.skip("its number of elements or of repetitions is not positive");
+            return m.skip("its number of elements or repetitions is not positive");
     const double bytes = static_cast<double>(elements * width) * static_cast<double>(arrays);
     const auto times = count_in(m.text("times"));
     const auto together = number_of(m.text("together")); // the time of all calls of --triad-only
     const auto best = number_of(m.text("rate"));
     const auto unit = unit_in(m.text("rate.title"));
-    if (!unit) return m.skip("its unit is not known: expected MB/s, GiB/s, ...");
-    if (!best || !(*best > 0)) return m.skip("its bandwidth is no positive number");
+    if (!unit) return m.skip("unknown unit (expected MB/s, GiB/s, ...)");
+    if (!best || !(*best > 0)) return m.skip("invalid bandwidth (expected a positive number)");
     const double rate = *best * unit->factor;
     auto least = printed_of(m.text("least"));
     if (together) least.reset();
@@ -47,28 +47,28 @@ Result<bool> make_kernel(Making& m) {
                         : printed             ? printed->value
                                               : 0;
     if ((!together && (!printed || !least)) || !(mean >= 0))
-        return m.skip("its times are no numbers of seconds");
+        return m.skip("invalid times (expected seconds)");
     // CSV has all digits.
     const double half_digit = !least || m.text("format") == "CSV" ? 0 : least->half_digit;
     constexpr double rounding = 0.01; // of six digits, with room
     constexpr double coarse = 0.01;   // a mean that is known no better says nothing
     const double shortest = least ? least->value : mean;
     const bool is_coarse = half_digit > coarse * mean;
-    if (!(mean > 0) && !is_coarse) return m.skip("its time is no positive number of seconds");
+    if (!(mean > 0) && !is_coarse) return m.skip("invalid time (expected seconds above 0)");
     if (bytes > 0 && shortest > 0 &&
         !(std::abs(rate - bytes / shortest) <=
           (rounding + half_digit / shortest) * bytes / shortest))
-        return m.skip("its bandwidth does not follow from its elements and its time");
+        return m.skip("its bandwidth does not match its elements and time");
     // The first of them is not in the mean.
     if (times > 0 && (together || times > 1 || m.text("times.title").size() > 0))
         reading.calls = static_cast<std::uint64_t>(together || times == 1 ? times : times - 1);
     reading.extra.push_back({"best_bandwidth", rate});
     reading.headline = "best_bandwidth";
     if (!together)
-        m.draft.note("the bandwidth is that of the mean time; the one that the tool prints is that "
-                     "of the shortest, kept as the highest bandwidth");
+        m.draft.note("the bandwidth is from the mean time; the tool's own, from the shortest time, "
+                     "is kept as the highest bandwidth");
     if (is_coarse) {
-        m.draft.note("times have too few digits for a mean: only the highest bandwidth is kept");
+        m.draft.note("times have too few digits for a mean: only the highest bandwidth is used");
         return true;
     }
     if (bytes > 0) {
@@ -89,14 +89,14 @@ Result<bool> make_linpack(Making& m) {
     constexpr std::int64_t largest = 1'000'000'000; // order of a matrix; the record has 3e7
     for (const char* name : {"n", "nb", "p", "q"})
         if (const auto text = m.text(name); !text.empty() && count_in(text, largest) == 0)
-            return m.skip(fmt::format("{} is no positive number", name));
+            return m.skip(fmt::format("invalid {} (expected a positive number)", name));
     const auto order = static_cast<double>(count_in(m.text("n"), largest));
     const auto rate = printed_of(m.text("gflops"), 1e9);
     const auto seconds = printed_of(m.text("seconds"));
     if (!rate || !(rate->value > 0) ||
         (!m.text("seconds").empty() && (!seconds || !(seconds->value >= 0))))
-        return m.skip("expected a time and Gflops behind N, NB, P and Q");
-    // Of solving a system of this order by elimination, as all of these programs count it.
+        return m.skip("expected a time and Gflops after N, NB, P and Q");
+    // FLOP for solving a system of this order by elimination, as all of these programs count it.
     set_rate(m.reading,
              {.metric = "flop_rate",
               .work = "flops",
@@ -121,7 +121,7 @@ Result<bool> make_matrix(Making& m) {
         lines.erase(lines.begin());
     }
     if (lines.empty()) return m.skip("its matrix is missing or empty");
-    if (!unit) return m.skip("the description names no unit: expected (GB/s) or (ns)");
+    if (!unit) return m.skip("missing unit in its title (expected (GB/s) or (ns))");
     // JSON has three matrices in a row for two directions: one way, the other way, and the total.
     const bool has_ways =
         !has_head && description.find("Total") != std::string_view::npos && lines.size() % 3 == 0;
@@ -145,19 +145,19 @@ Result<bool> make_matrix(Making& m) {
         if (has_head && !words.empty()) words.erase(words.begin());
         if (columns == 0) columns = words.size();
         if (words.size() != columns || columns == 0)
-            return m.skip("a line of its matrix has not a value for each column");
+            return m.skip("a row of its matrix lacks values");
         table.rows.push_back(fmt::format("{}", table.rows.size()));
         for (const auto word : words) {
             const auto number = number_of(word);
             if (!number && word != "N/A")
                 return m.skip(
-                    fmt::format("a cell of its matrix is no number: {}", json::show_text(word)));
+                    fmt::format("invalid number in its matrix: {}", json::show_text(word)));
             printed_sum += number.value_or(0);
             table.values.push_back(number && *number > 0 ? std::optional{*number * unit->factor}
                                                          : std::nullopt);
             if (number && *number == 0)
                 m.draft.note(
-                    "cells of 0 are left out of the mean of a matrix: nothing was measured there");
+                    "cells of 0 were not measured and are left out of the mean of a matrix");
             if (!table.values.back()) continue;
             sum += *table.values.back();
             most = std::max(most, *table.values.back());
@@ -171,18 +171,17 @@ Result<bool> make_matrix(Making& m) {
     if (has_head && !m.text("sum").empty() &&
         (!said || !(std::abs(*said - printed_sum) <=
                     half_digit * static_cast<double>(table.values.size() + 1))))
-        return m.skip(fmt::format("its cells make {:.2f}, which is not the SUM that is printed",
-                                  printed_sum));
-    if (count == 0) return m.skip("its matrix holds no positive number");
-    if (table.row_title == "GPU" && table.column_title == "GPU" && table.rows.size() != columns)
         return m.skip(
-            fmt::format("its matrix has {} of {} rows: it may be cut", table.rows.size(), columns));
+            fmt::format("its cells add up to {:.2f}, not to the printed SUM", printed_sum));
+    if (count == 0) return m.skip("its matrix has no positive value");
+    if (table.row_title == "GPU" && table.column_title == "GPU" && table.rows.size() != columns)
+        return m.skip(fmt::format("its matrix has {} of {} rows: it may be incomplete",
+                                  table.rows.size(), columns));
     for (std::size_t i = 0; i < columns; ++i) table.columns.push_back(fmt::format("{}", i));
     m.reading.headline = table.metric;
     m.reading.extra = {{table.metric, sum / static_cast<double>(count)}};
     if (count == 1) return true;
-    m.draft.note("the figure of a matrix is the mean of its cells; a sum that is printed is that "
-                 "times their number");
+    m.draft.note("the value of a matrix is the mean of its cells, not their sum");
     if (table.metric == "bandwidth") {
         m.reading.extra.push_back({"best_bandwidth", most});
     } else {
@@ -210,7 +209,7 @@ double moved_by(const Fields& f) {
     return std::isfinite(bytes) && bytes > 0 ? bytes : 0;
 }
 
-/// Of one test and one operation.
+/// Results of one test and one operation.
 struct Measured {
     const Record* summary = nullptr;
     std::int64_t done = 0; ///< repetitions
@@ -243,23 +242,23 @@ Result<bool> make_ior(Making& m) {
     if (is_summary) {
         if (moved_by(m.record.fields) > 0 && done > 0) return false; // each is a value
     } else if (summary == nullptr && m.text("block_bytes").empty()) {
-        return m.skip("no line of \"Summary of all tests\" belongs to it: it may be cut");
+        return m.skip("missing in \"Summary of all tests\": the output may be incomplete");
     } else if (summary != nullptr && moved_by(summary->fields) == 0) {
         return false; // the mean of the summary stands for them
     }
     const auto rate = printed_of(m.text("rate"), 0x1p20);
     const auto seconds = printed_of(m.text("seconds"));
     if (!rate || !(rate->value > 0) || (!is_summary && (!seconds || !(seconds->value >= 0))))
-        return m.skip(fmt::format("its bandwidth or its time is no positive number: {}",
+        return m.skip(fmt::format("invalid bandwidth or time: {} (expected a positive number)",
                                   json::show_text(m.text("rate"))));
     const auto& fields = is_summary || summary == nullptr ? m.record.fields : summary->fields;
     if (!is_summary) {
         if (done < asked)
             m.draft.note(
-                fmt::format("{}: {} of {} repetitions were done; each is a value of its own",
+                fmt::format("{}: only {} of {} repetitions were done; each counts as a value",
                             access, done, asked));
         if (summary != nullptr && !number_of(text_of(summary->fields, "rate")))
-            m.draft.note(fmt::format("{}: the mean of the summary is {}, and was left out", access,
+            m.draft.note(fmt::format("{}: invalid mean {} in the summary was left out", access,
                                      json::show_text(text_of(summary->fields, "rate"))));
     }
     // A mean of several bandwidths does not follow from the mean of their times.

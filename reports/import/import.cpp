@@ -2,6 +2,7 @@
 
 #include "import/import.hpp"
 
+#include "base/text.hpp"
 #include "extract/lines.hpp"
 #include "extract/objects.hpp"
 #include "import/description.hpp"
@@ -45,8 +46,8 @@ Format format_of(std::string_view text, const std::string& from) {
     return other;
 }
 
-/// With blanks that a web page has made unbreakable; of JSON also without launchers' labels, times and colours in front of its
-/// lines. Empty: it is that already.
+/// With blanks that a web page has made unbreakable; of JSON also without launchers' labels, times and colours in front
+/// of its lines. Empty: it is that already.
 std::string plain_text(std::string_view text) {
     constexpr std::string_view unbreakable = "\xc2\xa0";
     std::string plain;
@@ -60,7 +61,7 @@ std::string plain_text(std::string_view text) {
     return json_begin(lines_of_json) == std::string_view::npos ? plain : lines_of_json;
 }
 
-/// What to do with a tool's output that nothing reads: assay may run the tool itself.
+/// The next step for a tool's output that nothing reads: assay may run the tool itself.
 std::string refusal(std::string_view text) {
     for (const auto& description : library().all)
         if (!description.external.empty() && text.find(description.title) != std::string_view::npos)
@@ -83,29 +84,28 @@ std::vector<std::string> tools() {
 
 Result<Import> import_text(std::string_view text, std::string_view source,
                            const ImportOptions& options) {
-    constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
     const auto content = text;
-    if (text.starts_with(utf8_mark)) text.remove_prefix(utf8_mark.size());
+    text = without_mark(text);
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
-        return fail(fmt::format("{}: is UTF-16, as PowerShell writes it; expected UTF-8: convert "
-                                "it with iconv -f UTF-16 -t UTF-8",
+        return fail(fmt::format("{}: is UTF-16 (as PowerShell writes it); convert it to UTF-8: "
+                                "iconv -f UTF-16 -t UTF-8",
                                 source));
     if (const auto zero = text.find('\0'); zero != std::string_view::npos)
-        return fail(
-            fmt::format("{}: line {}: a zero byte: this is no text, but a binary or a damaged file",
-                        source, 1 + std::ranges::count(text.substr(0, zero), '\n')));
+        return fail(fmt::format("{}: line {}: zero byte: a binary or damaged file (expected text)",
+                                source, 1 + std::ranges::count(text.substr(0, zero), '\n')));
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return fail(fmt::format("{}: is empty", source));
     const std::string plain = plain_text(text);
     if (!plain.empty()) text = plain;
     const auto [description, dialect] = format_of(text, options.from);
     if (dialect == nullptr)
-        return fail(fmt::format("{}: its format is not known; expected the output of one of {}: "
-                                "--from says which{}",
-                                source, fmt::join(tools(), ", "), refusal(text)));
+        return fail(
+            fmt::format("{}: unknown format (expected the output of one of {}); name the tool "
+                        "with --from{}",
+                        source, fmt::join(tools(), ", "), refusal(text)));
     if (!dialect->refuse.empty()) return fail(fmt::format("{}: {}", source, dialect->refuse));
     Draft draft{description->tool, options};
-    draft.explain("file", fmt::format("read as {} ({}): it holds {}", description->title,
+    draft.explain("file", fmt::format("read as {} ({}): it contains {}", description->title,
                                       dialect->format, fmt::join(dialect->marks, ", ")));
     const auto take = [&](Output& output) {
         output.facts["format"] = dialect->format;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nccl-tests and rccl-tests: which collective it is, how many ranks took part, and a bus bandwidth that follows from size, time
-// and ranks.
+// nccl-tests and rccl-tests: which collective it is, how many ranks took part, and a bus bandwidth that follows from
+// size, time and ranks.
 
 #include "import/nccl.hpp"
 
@@ -60,7 +60,7 @@ struct Range {
     double high;
     bool holds(double value) const { return value >= low && value <= high; }
 };
-/// Of bus bandwidth over algorithm bandwidth, as far as the printed digits tell it; nothing where they do not.
+/// Range of bus bandwidth over algorithm bandwidth, by the printed digits; nothing if they are too few.
 std::optional<Range> printed_factor(double algorithm_bandwidth, double bus_bandwidth) {
     const auto around = [](double printed) {
         const double margin =
@@ -75,7 +75,7 @@ std::optional<Range> printed_factor(double algorithm_bandwidth, double bus_bandw
     return factor.high / factor.low < narrow ? std::optional{factor} : std::nullopt;
 }
 
-/// Of one collective on so many ranks, in one output.
+/// A collective on so many ranks, in one output.
 struct Table {
     std::string collective;
     std::string named_by; ///< who says so, for messages
@@ -97,19 +97,18 @@ std::string key_of(const Record& r) {
 Result<void> choose_collective(Table& table, const Making& m) {
     const auto& given_name = m.draft.options().name;
     const auto where = m.output.where.empty() ? m.record.where : m.output.where;
-    const auto known = fmt::format("known are {}", fmt::join(names, ", "));
+    const auto known = fmt::format("expected one of {}", fmt::join(names, ", "));
     const auto said = m.text("collective").empty() ? m.text("program") : m.text("collective");
     const auto given = exactly(given_name);
     if (!given_name.empty() && given.empty())
-        return fail(fmt::format("--name {}: is no collective of nccl-tests; {}",
-                                json::show_text(given_name), known));
+        return fail(
+            fmt::format("--name: unknown collective {}; {}", json::show_text(given_name), known));
     const auto program = said.empty() ? "" : collective_of(said);
     if (!said.empty() && program.empty() && given.empty())
-        return fail(fmt::format(
-            "{}: {}: {} is no collective of nccl-tests; say with --name what it measures; {}",
-            m.source, where, json::show_text(said), known));
+        return fail(fmt::format("{}: {}: unknown collective {}; name it with --name; {}", m.source,
+                                where, json::show_text(said), known));
     if (!program.empty() && !given.empty() && program != given)
-        return fail(fmt::format("{}: {}: the output is of {}, but --name says {}: leave --name out",
+        return fail(fmt::format("{}: {}: the output is of {}, but --name is {}: leave --name out",
                                 m.source, where, program, given));
     const auto file = collective_of_file(m.source);
     table.collective = !program.empty() ? program : !given.empty() ? given : file;
@@ -117,9 +116,8 @@ Result<void> choose_collective(Table& table, const Making& m) {
                      : !given.empty() ? "by --name"
                                       : "by the file's name";
     if (!table.collective.empty()) return {};
-    return fail(fmt::format("{}: {}: does not say which collective it measured, as versions of "
-                            "nccl-tests before 2.17 do not: say it with --name all_reduce, or "
-                            "import one file for each; {}",
+    return fail(fmt::format("{}: {}: does not say which collective it measured (nccl-tests before "
+                            "2.17): import each in its own file, with e.g. --name all_reduce; {}",
                             m.source, where, known));
 }
 
@@ -189,8 +187,8 @@ Result<Table*> table_of(Making& m) {
         if (given && *given >= 1 && *given < most) {
             const auto ranks = static_cast<std::int64_t>(*given);
             if (table.ranks && *table.ranks > ranks)
-                return fail(fmt::format("{}: lists {} ranks, but --parameter says ranks={}",
-                                        m.source, *table.ranks, ranks));
+                return fail(fmt::format("{}: lists {} ranks, but --parameter is ranks={}", m.source,
+                                        *table.ranks, ranks));
             table.ranks = ranks;
         }
     }
@@ -216,12 +214,13 @@ void compare_factor(Table& table, const Making& m, const Bandwidths& printed) {
     for (const auto name : names)
         if (const auto other = bus_factor(name, *table.ranks); other && factor->holds(*other))
             others.push_back(name);
-    table.misfit = fmt::format(
-        "{}: busbw {} over algbw {} is {:.3g}, but {} ({}) on {} ranks makes {:.3g}{}; --name and "
-        "--parameter ranks=N say what it is",
-        m.record.where, printed.bus, printed.algorithm, printed.bus / printed.algorithm,
-        table.collective, table.named_by, *table.ranks, *expected,
-        others.empty() ? "" : fmt::format("; {} would fit", fmt::join(others, ", ")));
+    table.misfit =
+        fmt::format("{}: busbw {} / algbw {} is {:.3g}, but {:.3g} is expected of {} ({}) on {} "
+                    "ranks{}; correct "
+                    "it with --name or --parameter ranks=N",
+                    m.record.where, printed.bus, printed.algorithm, printed.bus / printed.algorithm,
+                    *expected, table.collective, table.named_by, *table.ranks,
+                    others.empty() ? "" : fmt::format("; {} would fit", fmt::join(others, ", ")));
 }
 
 /// Amounts that make the file's bandwidths out of its time, or the bandwidths themselves.
@@ -237,8 +236,8 @@ void add_bandwidths(Table& table, const Making& m, std::int64_t size, double mic
                        (table.collective == "all_gather" || table.collective == "reduce_scatter") &&
                        printed.algorithm == printed.bus && agrees(algorithm * factor, printed.bus);
     if (twice)
-        m.draft.note("this version of nccl-tests printed the bus bandwidth as the algorithm "
-                     "bandwidth; here that is size over time, as later versions print it");
+        m.draft.note("this version of nccl-tests printed the bus bandwidth as algorithm bandwidth; "
+                     "the algorithm bandwidth was recalculated as size over time");
     else if (known)
         compare_factor(table, m, printed);
     const bool follows = twice || agrees(algorithm, printed.algorithm);
@@ -253,9 +252,10 @@ void add_bandwidths(Table& table, const Making& m, std::int64_t size, double mic
     } else if (printed.bus > 0) {
         reading.extra.push_back({"bus_bandwidth", printed.bus * giga});
         if (known && !bus_follows)
-            m.draft.note(fmt::format("{} on {} ranks: bandwidths do not follow from size, time and "
-                                     "ranks and are kept as printed",
-                                     table.collective, *table.ranks));
+            m.draft.note(
+                fmt::format("{} on {} ranks: bandwidths do not match size, time and ranks; "
+                            "kept as printed",
+                            table.collective, *table.ranks));
     }
     const bool has_bus = record::find(reading.work, "bus_bytes") != nullptr ||
                          record::find(reading.extra, "bus_bandwidth") != nullptr;
@@ -269,10 +269,12 @@ bool add(Table& table, const Making& m) {
     const auto time = number_of(m.text("time").empty() ? m.text("cpu_time") : m.text("time"));
     const auto algorithm = number_of(m.text("algbw"));
     const auto bus = number_of(m.text("busbw"));
-    if (!size || *size < 0) return m.skip("its size is no number of bytes");
-    if (!time || !algorithm || !bus) return m.skip("time, algbw and busbw should be numbers");
+    if (!size || *size < 0) return m.skip("invalid size (expected bytes)");
+    if (!time || !algorithm || !bus)
+        return m.skip("invalid time, algbw or busbw (expected numbers)");
     const double microseconds = *time * (m.text("unit") == "ms" ? 1e3 : 1); // before 2.4
-    if (!(microseconds > 0)) return m.skip(fmt::format("its time {} is not positive", *time));
+    if (!(microseconds > 0))
+        return m.skip(fmt::format("invalid time {} (expected a positive number)", *time));
     const char* const tool = table.rccl ? "rccl-tests" : "nccl-tests";
     reading.name = table.collective;
     reading.place = table.rccl ? "hip" : "cuda";
@@ -281,7 +283,7 @@ bool add(Table& table, const Making& m) {
     if (table.ranks) reading.parameters.push_back({"ranks", *table.ranks});
     if (is_cpu) reading.parameters.push_back({"clock", std::string{"cpu"}});
     if (table.ranks == 1)
-        m.draft.note("one rank has nobody to send to: its times are no measure of a link");
+        m.draft.note("a single rank sends nothing: its times do not measure a link");
     if (table.ranks == 1)
         reading.headline = "time";
     else
@@ -292,24 +294,25 @@ bool add(Table& table, const Making& m) {
     };
     if (m.text("format") == "JSON" && !m.text("i_min").empty())
         m.draft.note(
-            "shortest, longest and 99th percentile of a call are by GPU events; the time is "
-            "that of all iterations together");
+            "shortest, longest and 99th percentile are from GPU events; the time is the mean of "
+            "all iterations");
     keep("i_min", "fastest_time");
     keep("i_max", "slowest_time");
     if (const auto p99 = number_of(m.text("i_p99"))) reading.p99 = *p99 * micro;
-    // Before #wrong there is one number for the whole output: any line may be the wrong one. None is no proof of the
-    // opposite, as the check may have been switched off.
+    // Before #wrong there is one number for the whole output: any line may be the wrong one. No error proves
+    // nothing, as the check may have been switched off.
     const bool is_error = m.text("wrong.title") == "error" || m.text("wrong.title") == "res";
     if (is_error)
-        m.draft.note("this version of nccl-tests prints a largest error for each line and no "
-                     "number of wrong values: only its sum at the end was looked at");
+        m.draft.note(
+            "this version of nccl-tests prints no number of wrong values for each line: only "
+            "its sum at the end was checked");
     auto wrong = is_error ? std::nullopt : number_of(m.text("wrong"));
     const auto all = number_of(m.text("out_of_bounds"));
     if (wrong.value_or(0) == 0 && all && *all > 0 && (is_error || !table.names_wrong)) wrong = all;
     if (wrong)
         reading.verification = record::Verification{
             .passed = *wrong == 0,
-            .method = fmt::format("{} compared every value with what it should be", tool),
+            .method = fmt::format("{} compared every value with the expected one", tool),
             .bound = 0,
             .error = wrong,
             .detail = *wrong == 0 ? "" : fmt::format("{} counted {} wrong values", tool, *wrong)};

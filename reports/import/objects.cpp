@@ -150,7 +150,7 @@ private:
             static_cast<std::size_t>(std::ranges::count(text.substr(0, begin), '\n'));
         auto error = json::parse(std::string(lines, '\n') + std::string{part}, source_, limits);
         if (is_cut && documents_ > 0) {
-            draft_.note("the file ends within a result, which is left out");
+            draft_.note("the last result is incomplete and was left out");
             return Value(nullptr);
         }
         return error ? value : error;
@@ -162,7 +162,7 @@ private:
             constexpr std::size_t shown = 160; // bytes
             const auto said = json::show_text(line, shown);
             if (says_wrong(line) && output_.wrong.empty()) output_.wrong = said;
-            draft_.note("beside the JSON it says " + said, true);
+            draft_.note("outside the JSON it reports " + said, true);
         }
     }
 
@@ -205,7 +205,7 @@ private:
                         error == fields.end()
                             ? fmt::format("`{}` is missing",
                                           path.substr(std::min<std::size_t>(path.size(), 1)))
-                            : fmt::format("it says {}", json::show_text(error->second)));
+                            : fmt::format("it reports {}", json::show_text(error->second)));
         }
         return {};
     }
@@ -217,7 +217,7 @@ private:
             if (!is_inner) hear_errors(member, true);
             if (!key.ends_with("error") || !member.is_string() || printed(member).empty()) continue;
             constexpr std::size_t shown = 160; // bytes
-            draft_.note("the output says " + json::show_text(printed(member), shown), true);
+            draft_.note("the output reports " + json::show_text(printed(member), shown), true);
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of a text by the rules of a dialect. A table ends where its shape ends; facts hold until the next output, whether
-// they stand in front of a title or behind it; an output ends where a part of its head comes again.
+// Lines of a text by the rules of a dialect. A table ends where its shape ends; facts hold until the next output,
+// whether they stand in front of a title or behind it; an output ends where a part of its head comes again.
 
 #include "import/output.hpp"
 
@@ -80,7 +80,7 @@ private:
         const auto& before = table_.last_cells[0];
         const auto& last = table_.last_cells[1];
         if (decimals(last) >= decimals(before)) return;
-        draft_.skip(where(), last, "the file ends within this row");
+        draft_.skip(where(), last, "incomplete row at the end of the file");
         std::erase_if(output_.records, [&](const Record& r) { return r.where == where(); });
     }
 
@@ -143,7 +143,7 @@ private:
         if (!output_.records.empty() && !is_checked(output_) &&
             std::ranges::any_of(dialect_.lines, &LineRule::right) &&
             std::ranges::none_of(output_.records, is_checked))
-            draft_.note("the output has no verdict on its data, as where it was cut: its values "
+            draft_.note("the output has no verdict on its data (it may be incomplete): its values "
                         "are not verified");
     }
 
@@ -167,10 +167,10 @@ private:
 
     Result<void> open(Fields fields, std::string_view text, bool is_block) {
         if (ended_ > 0)
-            return refused(fmt::format("a line of results stands behind the end of another at line "
-                                       "{}: outputs of two jobs are mixed; put each into a file "
-                                       "of its own",
-                                       ended_));
+            return refused(
+                fmt::format("results follow the end of another output at line {}: outputs of "
+                            "two jobs are mixed; put each into its own file",
+                            ended_));
         constexpr std::size_t shown = 200; // bytes
         constexpr std::size_t most = 200'000;
         if (output_.records.size() == most)
@@ -242,7 +242,7 @@ private:
         return !text_of(block != nullptr ? block->fields : output_.facts, rule.unless).empty();
     }
 
-    /// Of lines that no rule reads: what is said of errors, wherever it stands.
+    /// Finds reports of errors in lines that no rule reads.
     void hear(std::string_view text) {
         const bool is_wrong = says_wrong(text);
         if (is_wrong || says_trouble(text)) {
@@ -252,25 +252,24 @@ private:
             auto& wrong = block != nullptr ? block->wrong : output_.wrong;
             if (is_wrong && wrong.empty()) wrong = said;
             if (!is_wrong && block != nullptr && block->trouble.empty()) block->trouble = said;
-            draft_.note("the output says " + said, !is_wrong);
-            told(is_wrong ? "says that data are wrong" : "names an error");
+            draft_.note("the output reports " + said, !is_wrong);
+            told(is_wrong ? "reports wrong data" : "reports an error");
         } else {
-            told("no rule reads it");
+            told("not read by any rule");
         }
         if (dialect_.strict)
             draft_.skip(where(), text,
-                        has_titles_ ? "it is no fact and no row of a known table"
-                                    : "it stands before any line of titles",
+                        has_titles_ ? "not a row of a known table" : "before any line of titles",
                         !has_titles_);
     }
 
     Result<void> apply(const LineRule& rule, const Map& groups, std::string_view text) {
         ASSAY_TRY(begin(rule.begin, rule.lists));
         if (rule.end && ended_ > 0)
-            return refused(fmt::format("the end of an output stands behind the end of another at "
-                                       "line {}: outputs of two jobs are mixed; put each into a "
-                                       "file of its own",
-                                       ended_));
+            return refused(
+                fmt::format("a second end of output, after line {}: outputs of two jobs are "
+                            "mixed; put each into its own file",
+                            ended_));
         if (!rule.skip.empty()) draft_.skip(where(), text, rule.skip);
         Fields found;
         for (const auto& [name, value] : groups) found[name] = trimmed(value);
@@ -309,9 +308,10 @@ private:
         if (!rule.key.empty()) {
             const auto [entry, is_new] = keys_.try_emplace(key, number_);
             if (!is_new)
-                return refused(fmt::format("{} {} is listed again, first at line {}: the list "
-                                           "contradicts itself, as of two jobs that are mixed",
-                                           rule.key, key, entry->second));
+                return refused(
+                    fmt::format("{} {} is listed twice, first at line {}: outputs of two jobs "
+                                "may be mixed; put each into its own file",
+                                rule.key, key, entry->second));
         }
         output_.lists[rule.key].push_back(std::move(found));
         return {};
@@ -375,10 +375,11 @@ private:
             table_.columns.push_back(column == rule.columns.end() ? nullptr : &*column);
             if (column == rule.columns.end()) {
                 table_.is_known = false;
-                draft_.skip(where(), text,
-                            fmt::format("column {} is not known, so that rows of the table may be "
-                                        "anything; a description in {} can say what it is",
-                                        json::show_text(title), path_variable));
+                draft_.skip(
+                    where(), text,
+                    fmt::format("unknown column {}: the table was not read; describe the column "
+                                "in a file in {}",
+                                json::show_text(title), path_variable));
             } else if (!column->note.empty()) {
                 draft_.note(filled(column->note, {{"title", title}}));
             }
@@ -389,7 +390,7 @@ private:
         return {};
     }
 
-    /// False where it is no row at all.
+    /// False if it is not a row.
     Result<bool> row(std::string_view text, std::string_view blanks) {
         const auto& rule = *table_.rule;
         if (!rule.row.empty() && !rule.row.matches(blanks)) return false;

@@ -15,13 +15,13 @@ namespace assay::imports {
 
 using namespace extract; // every reader here takes texts apart
 
-/// What became of a line, or of an element of JSON.
+/// The fate of a line, or of an element of JSON.
 struct Explained {
     std::string where;
     std::string what;
 };
 
-/// What the person who imports knows and the file does not say. Empty: not known.
+/// Facts that the person who imports knows and the file does not have. Empty: not known.
 struct ImportOptions {
     std::string from; ///< the tool; found out from the content where not given
     std::string provider;

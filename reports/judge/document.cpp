@@ -32,7 +32,7 @@ using record::human_percent;
 using Shown = document::Cell;
 
 constexpr std::size_t detailed = 10; // nodes whose checks are shown
-constexpr std::size_t listed = 8;    // names of limits
+constexpr std::size_t listed = 5;    // names of limits
 
 Shown number(const std::optional<double>& value, const std::string& unit, std::string text) {
     if (!value || !std::isfinite(*value)) return {};
@@ -115,12 +115,41 @@ public:
         return document;
     }
 
-    /// Those that nobody measured come last, together.
+    /// Those that nobody measured come last, together, after what several checks have in common.
     Table table_of_node(const Node& node, std::vector<const Check*> checks, bool values) const {
         const std::array unmeasured{take_unmeasured(checks, false), take_unmeasured(checks, true)};
         auto table = table_of(checks, values);
-        for (const auto& one : unmeasured)
-            if (!one.empty()) table.rows.push_back(unmeasured_row(node, one, table.columns.size()));
+        const auto add = [&](std::string title, const std::vector<const Check*>& some,
+                             std::string note) {
+            if (has_command(*some.front()))
+                note = sentences({note, command_for(judgement_, node, some)});
+            const auto outcome = some.front()->outcome;
+            Row row{.cells = {{.text = std::move(title), .notes = {std::move(note)}},
+                              outcome_cell(outcome)},
+                    .tags = {.outcomes = {std::string{to_string(outcome)}}}};
+            row.cells.resize(table.columns.size());
+            table.rows.push_back(std::move(row));
+        };
+        std::map<std::string, std::vector<std::size_t>> alike;
+        for (std::size_t i = 0; i < checks.size(); ++i)
+            if (checks[i]->outcome == Outcome::inconclusive && checks[i]->detail.empty())
+                alike[why_of(judgement_, *checks[i])].push_back(i);
+        for (const auto& [why, rows] : alike) {
+            if (rows.size() < 2) continue;
+            std::vector<const Check*> some;
+            for (const auto i : rows) {
+                some.push_back(checks[i]);
+                table.rows[i].cells.front().notes.clear();
+            }
+            add(say_count<text::judge::of_these>(rows.size()), some, why);
+        }
+        for (const auto& some : unmeasured) {
+            if (some.empty()) continue;
+            std::vector<std::string> names;
+            for (const auto* check : some) names.push_back(name_of(judgement_, *check));
+            add(say_count<text::judge::limits_not_measured>(some.size()), some,
+                say<text::words::sentence>(list_of(names, listed)));
+        }
         return table;
     }
 
@@ -200,7 +229,7 @@ private:
         return plain(judgement_.collection.runs[node.runs.back()].started, 10);
     }
 
-    /// What is wrong with one of many.
+    /// The problem with one of many.
     void add_wrong(Document& document, const Node& node) const {
         Section section{.title = say<text::judge::verdict>(outcome_in_words(node.outcome),
                                                            name_of(judgement_, node))};
@@ -264,23 +293,7 @@ private:
         return taken;
     }
 
-    Row unmeasured_row(const Node& node, const std::vector<const Check*>& checks,
-                       std::size_t columns) const {
-        std::vector<std::string> names;
-        for (const auto* check : checks) names.push_back(name_of(judgement_, *check));
-        const auto outcome = checks.front()->outcome;
-        auto note = say<text::words::sentence>(list_of(names, names.size()));
-        if (outcome != Outcome::skip)
-            note = sentences({note, command_for(judgement_, node, checks)});
-        Row row{.cells = {{.text = say_count<text::judge::limits_not_measured>(checks.size()),
-                           .notes = {std::move(note)}},
-                          outcome_cell(outcome)},
-                .tags = {.outcomes = {std::string{to_string(outcome)}}}};
-        row.cells.resize(columns);
-        return row;
-    }
-
-    /// Of the newest run: how far it came.
+    /// The stages of the newest run: how far it came.
     void add_stages(Document& document, const Node& node) const {
         if (node.runs.empty()) return;
         const auto& gates = judgement_.collection.runs[node.runs.back()].gates;
@@ -385,7 +398,7 @@ private:
         return notes;
     }
 
-    /// Values beside their bounds: as shares of the data sheet's bound, or of the bar where there is none.
+    /// Values beside their bounds: as shares of the data sheet's bound, or of the limit.
     Chart chart_of(const std::vector<const Check*>& checks, bool of_peak) const {
         RatioChart data{.share = true};
         for (const auto* check : checks) {
@@ -397,7 +410,7 @@ private:
                         .ratio = value,
                         .outcome = std::string{to_string(check->outcome)},
                         .text = join({outcome_in_words(check->outcome),
-                                      quantity(*check->value, check->unit)})}; // the bar is a mark
+                                      quantity(*check->value, check->unit)})}; // limit is the mark
             ratio.mark = value / *of_bar;
             if (check->low && check->high && *check->low > 0 && *check->high > 0) {
                 ratio.low = value * (check->at_least ? *check->low / *check->value

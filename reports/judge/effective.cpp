@@ -43,8 +43,8 @@ Result<Effective> effective(Limits limits, std::optional<store::Collection> runs
     std::set<std::string> ids;
     for (const auto& one : runs->runs) ids.insert(runs->machines[one.machine].id);
     if (ids.size() != 1)
-        return fail(ids.empty() ? "there is no run among these"
-                                : "these runs are of several machines; limits are shown for one");
+        return fail(ids.empty() ? "no runs found"
+                                : "the runs are from several machines (expected one)");
     ASSAY_TRY(out.judgement, judge(*std::move(runs), std::move(limits), {.now = now}));
     const auto& nodes = out.judgement->nodes; // of each campaign one
     const auto newest = std::ranges::max_element(nodes, {}, [&](const Node& node) {

@@ -44,7 +44,7 @@ std::vector<const Check*> closest_first(const Effective& effective);
 document::Document make_document(const Effective& effective);
 std::string to_json(const Effective& effective);
 
-/// Of lint, whose `files` were looked at.
+/// Document of lint, whose `files` were looked at.
 document::Document make_document(const std::vector<document::LintRow>& findings,
                                  const std::vector<std::string>& files, std::size_t limits);
 std::string to_json(const std::vector<document::LintRow>& findings,

@@ -120,7 +120,7 @@ Held held_against(const Item& item, bool at_least, const BoundOf& bound) {
         const auto limit = bound(*seen);
         if (!limit) continue;
         for (const auto& replica : seen->replicas) {
-            // Of nothing, as of packets lost, there is no logarithm: far on its side of any limit.
+            // Zero, as of packets lost, has no logarithm: far on its side of any limit.
             constexpr double nothing = 1e-3;
             const double ratio = std::log(replica.value == 0 ? nothing : replica.value / *limit);
             held.margins.push_back({.log_ratio = at_least ? ratio : -ratio,
@@ -177,7 +177,7 @@ ItemNoise noise_of(const Limit& limit, const Item& item, bool feels_neighbours) 
         noise.pass = noise.fail;
         return noise;
     }
-    // What is known of the work, not estimated.
+    // The known part of the work, not the estimated one.
     constexpr double infinite = std::numeric_limits<double>::infinity();
     const auto known = [&](double deviation) {
         return stats::VarianceEstimate{.variance = squared(deviation), .degrees = infinite};
@@ -210,7 +210,7 @@ Cause cause_under_stress(std::span<const decide::Margin> margins,
         is_ratio
             ? 0
             : std::max(least, deviations * std::sqrt(noise.replica.variance + noise.run.variance));
-    // Of any run: otherwise a hot node has a new chance with each.
+    // Any run counts: otherwise a hot node has a new chance with each.
     for (const auto& margin : margins)
         if (margin.log_ratio < -far && !margin.disturbed && !feels_neighbours)
             return is_ratio ? Cause::slows_when_hot : Cause::below_limit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the runs of a node say, by series: which values count, what the noise is, what they are held against.
+// The evidence of a node's runs, by series: the values that count, their noise and their bounds.
 
 #pragma once
 
@@ -34,7 +34,8 @@ struct Item {
 /// The series of the node that an observation of a run counts for; nothing where it is of another part.
 using CountsFor =
     std::function<std::optional<std::uint32_t>(std::uint32_t run, std::uint32_t series)>;
-/// Of these runs (indices into Collection::runs), by series. Observations of run r are `first[r]` to `first[r + 1]`.
+/// Items of these runs (indices into Collection::runs), by series.
+/// Observations of run r are `first[r]` to `first[r + 1]`.
 std::vector<Item> items_of(const store::Collection& collection,
                            const std::vector<std::size_t>& first,
                            const std::vector<std::uint32_t>& groups,
@@ -43,7 +44,7 @@ std::vector<Item> items_of(const store::Collection& collection,
 /// A number for each series, equal for those that differ in the index of their device only.
 std::vector<std::uint32_t> groups_of(const std::vector<decide::Series>& series);
 
-/// Of each series the parameters in which these differ, or that some do not have.
+/// Parameters of each series in which these differ, or that some do not have.
 std::vector<record::NamedList> differences_of(const std::vector<const decide::Series*>& series);
 
 /// Does one process measure it on one device? A team over several devices is not asked of each of them.
@@ -51,13 +52,13 @@ bool is_of_one_device(const decide::Series& series);
 /// Device code that was executed on a CPU, for tests.
 bool is_executed_on_cpu(const decide::Series& series);
 
-/// Of the last stage of an acceptance run.
+/// Is it of the last stage of an acceptance run?
 bool is_under_stress(const decide::Series& series);
 
 /// Was it measured? Its replicas are verified values, whatever its status.
 bool counts(const decide::Observation& seen);
 
-/// The replicas, each held against the bound of its observation.
+/// The replicas, each compared with the bound of its observation.
 struct Held {
     std::vector<decide::Margin> margins; ///< in order of measurement
     std::optional<double>
@@ -70,7 +71,7 @@ Held held_against(const Item& item, bool at_least, const BoundOf& bound);
 /// Without those that something outside the node disturbed.
 std::vector<decide::Margin> undisturbed(std::span<const decide::Margin> margins);
 
-/// Of the newest run: as published where it has one value, otherwise the mean of its replicas.
+/// Value of the newest run: as published if it has one, else the mean of its replicas.
 struct ItemValue {
     std::optional<double> value;
     std::optional<double> low; ///< 95% interval within the run
@@ -85,17 +86,18 @@ struct ItemNoise {
 };
 ItemNoise noise_of(const Limit& limit, const Item& item, bool feels_neighbours);
 
-/// May neighbours on the same host or its network slow a run as a whole, unseen by any counter? Not the work of devices of
-/// one machine.
+/// May neighbours on the same host or its network slow a run as a whole, unseen
+/// by any counter? Not the work of devices of one machine.
 bool feels_neighbours(const record::Machine& machine, const decide::Series& series);
 
-/// Of a case under stress, with one replica of 40 s in each run. Nothing needs another: the ratio of its late rate to its
-/// early one is of a single process, and a rate is held against its limit by a margin, which covers what that ratio may lose.
+/// Cause of a case under stress, with one replica of 40 s in each run. Nothing needs another: the ratio of its late
+/// rate to its early one is of a single process, and a rate is compared with its limit by a margin, which covers what
+/// that ratio may lose.
 Cause cause_under_stress(std::span<const decide::Margin> margins,
                          const decide::AcceptanceNoise& noise, bool is_ratio, bool feels_neighbours,
                          Cause disturbed_by);
 
-/// What disturbed the replicas of an observation.
+/// The cause that disturbed the replicas of an observation.
 Cause cause_of_disturbance(const decide::Observation& seen);
 /// Why an item without a value has none: the worst that its observations say (it has one at least).
 Cause why_nothing(const Item& item);
@@ -103,7 +105,7 @@ Cause why_nothing(const Item& item);
 // --- bound ---------------------------------------------------------------------------------------
 // What a limit asks of one observation: an amount, or a share of a data sheet's bound, of siblings, of another limit.
 
-/// Of one node.
+/// Basis of the bounds of one node.
 struct BoundBasis {
     const store::Collection& collection;
     const Limits& limits;

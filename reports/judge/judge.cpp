@@ -40,7 +40,7 @@ Result<std::vector<Node>> nodes_of(const store::Collection& collection,
             runs[{collection.machines[run.machine].id, run.campaign}].push_back(i);
     }
     if (runs.empty() && !campaign.empty())
-        return fail(fmt::format("no run is of the campaign \"{}\"; there are {}", plain(campaign),
+        return fail(fmt::format("unknown campaign \"{}\" (expected one of {})", plain(campaign),
                                 fmt::join(campaigns, ", ")));
     std::vector<Node> nodes;
     for (auto& [key, own] : runs) {
@@ -74,7 +74,7 @@ std::string type_of(const record::Machine& machine) {
     return type;
 }
 
-/// Who else of its type measured it, and where each node stands among them. Only of series that two nodes have.
+/// Compares each node with others of its type. Only for series that two nodes have.
 void add_references(const store::Collection& collection, std::vector<Node>& nodes) {
     struct Fleet {
         std::vector<double> values; ///< of each node one
@@ -233,7 +233,7 @@ void NodeJudge::check_parts(Context& context) const {
     }
 }
 
-/// In the newest run. What the node does to itself is a finding, whatever the values are.
+/// In the newest run. Disturbances by the node itself are findings, whatever the values are.
 void NodeJudge::check_throttling(Context& context) const {
     struct Found {
         std::size_t throttled = 0;
@@ -275,7 +275,7 @@ void NodeJudge::check_throttling(Context& context) const {
     }
 }
 
-/// What the files contradict: a clock that was set during the run, and machines that have one id.
+/// Contradictions of the files: a clock that was set during the run, and machines that have one id.
 void NodeJudge::check_records(Context& context) const {
     constexpr double leeway = 60; // seconds: hosts of a team have clocks of their own
     const auto& newest = collection_.runs[context.node.runs.back()];
@@ -291,7 +291,7 @@ void NodeJudge::check_records(Context& context) const {
         fmt::format("{}: {}", plain(newest.machine_id), fmt::join(files, ", "));
 }
 
-/// Replicas that stand in two runs count once, in the older one. Of two cases nobody knows whose they are.
+/// Replicas that stand in two runs count once, in the older one. Replicas of two cases have an unknown owner.
 void NodeJudge::drop_copies(Context& context) const {
     struct Original {
         double value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is each of these nodes good? All runs of a machine in a campaign are held against the limits: a check for every limit
-// and case, for the parts that must be there, and for what telemetry saw. Absence never passes. The tests and their
-// levels: decide/acceptance.hpp.
+// Is each of these nodes good? All runs of a machine in a campaign are compared with the limits: a check for every
+// limit and case, for the parts that must be there, and for what telemetry saw. Absence never passes. The tests and
+// their levels: decide/acceptance.hpp.
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct JudgeOptions {
 Result<Judgement> judge(store::Collection collection, Limits limits,
                         const JudgeOptions& options = {});
 
-/// What `collect` must read for these limits.
+/// Options for `collect` to read all that these limits need.
 store::CollectOptions collecting_for(const Limits& limits, store::CollectOptions options = {});
 
 // --- document ------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ document::Document make_document(const Judgement& judgement);
 document::Table table_of(const Judgement& judgement, const Node& node,
                          std::vector<const Check*> checks);
 
-/// What it rests on: waivers, limits and where they come from, files that were not used.
+/// Basis of the judgement: waivers, limits and where they come from, files that were not used.
 std::vector<document::Section> origins_of(const Judgement& judgement);
 
 } // namespace assay::judge

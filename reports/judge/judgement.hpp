@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a judgement consists of: nodes, and the checks of each.
+// A judgement: nodes, and the checks of each.
 
 #pragma once
 
@@ -59,7 +59,7 @@ struct Check {
     Cause waived = Cause::none;          ///< what it accepts
 };
 
-/// What a part of a node comes to.
+/// Result of a part of a node.
 struct PartOutcome {
     std::string part;
     Outcome outcome = Outcome::pass;
@@ -80,7 +80,7 @@ struct Node {
     std::size_t not_judged = 0;     ///< cases with a value and no limit
 };
 
-/// What is judged of a node.
+/// One judged question on a node.
 ASSAY_ENUM(PartChoice, all, host, devices)
 
 struct Judgement {

@@ -71,7 +71,7 @@ std::optional<double> factor_of(std::string_view text, std::string_view unit) {
     return {};
 }
 
-/// In SI units, as results are; a unit that is none stays as it is.
+/// In SI units, as results are; an unknown unit stays as it is.
 void to_si(Limit& limit) {
     if (limit.unit.empty() || is_si(limit.unit)) return;
     const auto take = [&](std::string_view from, std::string_view unit) {
@@ -96,10 +96,10 @@ void to_si(Limit& limit) {
         if ((own == nullptr || own->unit == metric.unit) && take(metric.unit, metric.unit)) return;
 }
 
-/// What the schema cannot say; empty where all is well, otherwise the key and what is wrong with it.
+/// Problems that the schema cannot express: the key and what is wrong with it; empty if valid.
 std::pair<std::string_view, std::string> fault_of(const Limit& limit) {
     if (contradicts(limit.at_least, limit.at_most))
-        return {"at_least", fmt::format("{:g} is above at_most, {:g}: no value can be right",
+        return {"at_least", fmt::format("{:g} is above at_most, {:g}: no value can pass",
                                         *limit.at_least, *limit.at_most)};
     if (contradicts(limit.at_least, limit.warn_at_least))
         return {"warn_at_least", "is below at_least, so it never warns"};
@@ -111,11 +111,13 @@ std::pair<std::string_view, std::string> fault_of(const Limit& limit) {
                                    : "a share has no unit: leave out unit or share_of"};
     if (!limit.share_of.empty() && limit.share_of != "datasheet" && limit.share_of != "siblings" &&
         base_of(limit).empty() && sheet_of(limit).empty())
-        return {"share_of", "is none of datasheet, datasheet:BENCHMARK, siblings, limit:ID"};
+        return {"share_of",
+                "unknown base (expected datasheet, datasheet:BENCHMARK, siblings or limit:ID)"};
     if (limit.per_unit.has_value() == sheet_of(limit).empty())
-        return {"per_unit", limit.per_unit ? "is for share_of datasheet:BENCHMARK alone"
-                                           : "is missing: what a unit of that benchmark's bound "
-                                             "allows here, such as FLOP a byte"};
+        return {"per_unit", limit.per_unit
+                                ? "needs share_of datasheet:BENCHMARK"
+                                : "is missing (expected how much of this metric a unit of "
+                                  "that benchmark's bound allows, such as FLOP per byte)"};
     const auto* metric = record::find_metric(limit.metric);
     if (metric == nullptr && !limit.metric.empty()) {
         std::vector<std::string> names;
@@ -127,7 +129,7 @@ std::pair<std::string_view, std::string> fault_of(const Limit& limit) {
     const bool is_unit = limit.unit.empty() || (counts_items && limit.unit.ends_with("/s")) ||
                          (metric == nullptr ? is_si(limit.unit) : limit.unit == metric->unit);
     if (!is_unit && metric != nullptr)
-        return {"unit", fmt::format("\"{}\" is no unit of {}, which is measured in {}",
+        return {"unit", fmt::format("invalid unit \"{}\" of {} (expected {})",
                                     plain(limit.unit, 60), metric->name, metric->unit)};
     if (!is_unit)
         return {"unit", fmt::format("unknown unit \"{}\" (expected B/s, FLOP/s, s or another of "
@@ -136,12 +138,12 @@ std::pair<std::string_view, std::string> fault_of(const Limit& limit) {
     return {};
 }
 
-/// What an expectation is about: "gpu" of "gpu=8".
+/// Subject of an expectation: "gpu" of "gpu=8".
 std::string subject_of(const std::string& text) {
     return text.substr(0, text.find_first_of("=<>"));
 }
 
-/// An amount that must be two at once; empty where there is none.
+/// An amount that must be two at once, if any.
 std::string expected_twice(const LimitsFile& file) {
     std::map<Selector, std::map<std::string, std::string>> exact; // by machine and name
     for (const auto& [machine, texts] : file.expect)
@@ -312,11 +314,11 @@ Result<Limits> layered(std::vector<LimitsFile> files) {
         for (std::size_t steps = 0; !base_of(*at).empty(); ++steps) {
             const auto base = known.find(base_of(*at));
             if (base == known.end())
-                return fail(fmt::format("{}: limit {}: share_of: there is no limit \"{}\"",
-                                        at->file, plain(at->id), plain(base_of(*at))));
+                return fail(fmt::format("{}: limit {}: share_of: unknown limit \"{}\"", at->file,
+                                        plain(at->id), plain(base_of(*at))));
             if (steps == all.limits.size())
-                return fail(fmt::format("{}: limit {}: share_of goes round in a circle", limit.file,
-                                        plain(limit.id)));
+                return fail(
+                    fmt::format("{}: limit {}: share_of is circular", limit.file, plain(limit.id)));
             at = &all.limits[base->second];
         }
     }
@@ -331,7 +333,7 @@ Result<Limits> layered(std::vector<LimitsFile> files) {
         if (!waiver.limit.empty() && !known.contains(waiver.limit)) {
             std::vector<std::string> ids;
             for (const auto& limit : all.limits) ids.push_back(limit.id);
-            return fail(fmt::format("a waiver is for the limit \"{}\", which is not there{}",
+            return fail(fmt::format("a waiver names the unknown limit \"{}\"{}",
                                     plain(waiver.limit), suggestion(waiver.limit, ids)));
         }
     return all;
@@ -350,7 +352,7 @@ Result<std::filesystem::path> find_limits(const std::string& name) {
          item.increment(ignored))
         names.push_back(item->path().stem().string());
     std::ranges::sort(names);
-    return fail(fmt::format("there are no limits \"{}\"{}; a path has a / or ends in .json",
+    return fail(fmt::format("unknown limits \"{}\"{} (a path has a / or ends in .json)",
                             plain(name), suggestion(name, names)));
 }
 

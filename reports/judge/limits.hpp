@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a good node must reach: files of limits (configs/limits, schema assay.limits/1), layered into one list. A limit
+// Limits for a good node: files of limits (configs/limits, schema assay.limits/1), layered into one list. A limit
 // says for which machines and cases it is, what its bound is and where that comes from. Units are SI; a file may write
 // them with a prefix ("GB/s", "GiB/s", "Gbit/s", "TFLOP/s", "us"), which is resolved when it is read.
 
@@ -21,7 +21,7 @@
 
 namespace assay::judge {
 
-/// What a bound is derived from.
+/// Origin of a bound.
 ASSAY_ENUM(LimitKind, spec, fleet, contract)
 
 /// Patterns by key; a pattern is alternatives with * and ?: "NVIDIA H200*|NVIDIA H100*". Empty admits everything.
@@ -66,11 +66,11 @@ struct Limit {
     std::optional<double> at_most;
     std::optional<double> warn_at_least; ///< WARN beyond it, where the bound itself holds
     std::optional<double> warn_at_most;
-    /// What the bounds are a share of: "datasheet" (the case's roofline bound by a data sheet), "datasheet:BENCHMARK" (that of
-    /// this benchmark's case at the same place), "siblings" (the median of the node's other devices), "limit:ID" (the bound
+    /// Base of the bounds: "datasheet" (the case's roofline bound by a data sheet), "datasheet:BENCHMARK" (that of this
+    /// benchmark's case at the same place), "siblings" (the median of the node's other devices), "limit:ID" (the bound
     /// of another limit). Empty: the bounds are absolute.
     std::string share_of;
-    /// What a unit of another benchmark's bound allows here: FLOP a byte, pairs a FLOP.
+    /// Factor from a unit of another benchmark's bound: FLOP a byte, pairs a FLOP.
     std::optional<double> per_unit;
     bool optional = false; ///< not measured is SKIP, not INCONCLUSIVE
     Action action = Action::none;
@@ -88,7 +88,7 @@ struct Limit {
     std::string written; ///< "3700 GB/s": the bound as the file has it, where its unit has a prefix
 };
 
-/// What the machines must consist of, as of `assay run --expect`: "gpu=8", "memory>=1TiB".
+/// Requirements on the machines, as of `assay run --expect`: "gpu=8", "memory>=1TiB".
 struct Expectation {
     Selector machine;
     std::vector<std::string> expect;
@@ -143,7 +143,7 @@ Result<LimitsFile> read_limits(const std::filesystem::path& path);
 /// Expectations about the same thing of the same machines are replaced as limits are. Fails where a `limit:ID` is of no
 /// layer or goes round in a circle, and where two limits of the same cases contradict each other.
 Result<Limits> layered(std::vector<LimitsFile> files);
-/// What limits may name of the benchmarks of assay (configs/limits/benchmarks.json).
+/// Names of the benchmarks of assay that limits may use (configs/limits/benchmarks.json).
 struct KnownBenchmark {
     std::string unit;  ///< of the primary metric
     std::string items; ///< "keys/s", where the unit is "1/s"
@@ -155,7 +155,7 @@ const std::map<std::string, KnownBenchmark, std::less<>>& known_benchmarks();
 
 /// The file for a name on the command line: a path, or the name of an installed one ("spec").
 Result<std::filesystem::path> find_limits(const std::string& name);
-/// As JSON of the same schema.
+/// JSON of the same schema.
 json::Value to_json(const LimitsFile& file);
 
 ASSAY_FIELDS(Components, replica, run, day, device, node, degrees)

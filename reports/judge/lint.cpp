@@ -94,7 +94,7 @@ public:
     }
 
 private:
-    /// Only limits of one benchmark, metric and unit are held against each other.
+    /// Only limits of one benchmark, metric and unit are compared.
     static std::string about(const Limit& limit) {
         return fmt::format("{}\n{}\n{}", pattern_of(limit.cases, "benchmark"), limit.metric,
                            limit.unit);
@@ -135,7 +135,7 @@ private:
         if (!waiver.limit.empty()) known_limit(waiver.limit);
     }
 
-    /// Of a waiver or a share.
+    /// Checks the limit that a waiver or a share names.
     void known_limit(const std::string& id) {
         if (by_id_.contains(id)) return;
         std::vector<std::string> ids;
@@ -188,7 +188,7 @@ private:
             const auto most = record::human(peak.most, limit.unit);
             for (const double factor : {thousand, 1 / thousand})
                 if (share * factor >= likely_share && share * factor <= above &&
-                    // A slow chip is no slip of a fast one, and a guest may have one core of hundreds.
+                    // A slow chip is not a slip of a fast one, and a guest may have one core of hundreds.
                     (factor < 1 || (peak.newer == 1 && (peak.usual || limit.unit == "B/s")))) {
                     add("unit_slip",
                         say<text::limits::unit_slip>(bound_in_words(limit),
@@ -267,7 +267,7 @@ private:
         }
     }
 
-    /// Of one benchmark in one precision, for machines that may be the same.
+    /// Are they about one benchmark in one precision, for machines that may be the same?
     static bool is_same_question(const Limit& a, const Limit& b) {
         const auto differ = [](const Selector& one, const Selector& two, std::string_view key,
                                bool needed) {

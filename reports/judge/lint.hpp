@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with files of limits: bounds that no device can reach or that every device reaches, limits of another
+// Faults in files of limits: bounds that no device can reach or that every device reaches, limits of another
 // chip, of another precision, for nothing, out of date. A gate that is wrong by a factor of 1000 passes for years.
 //
 // Codes are for programs and stay as they are: unreadable, unit_missing, unit_slip (a factor of 1000 away from what the
 // hardware can do), above_peak (no device can reach it), below_half (a device at half its speed passes), reached_by_all
-// (so does a device that does next to nothing), neighbours_differ (limits of one chip, a factor of 3 apart), gates_differ
-// (two limits for the same thing), stacked (a tolerance of a tolerance), odd_share (another share of the measured value
-// than in the rest of the file), precision_differs (its name says bf16, its cases are fp16), other_chip (measured on a
-// chip that it is not for), matches_nothing (no such benchmark, chip, machine of these runs, case of them), expired,
-// unknown_parameter and unknown_value (of the benchmark), unit_differs (from that of the primary metric),
-// unit_converted (a note: "GB/s" was read as B/s), unknown_limit (of a waiver or a share), waiver_expired, waiver_long
-// (over a year from now), waiver_everywhere (it names no machine).
+// (so does a device that does next to nothing), neighbours_differ (limits of one chip, a factor of 3 apart),
+// gates_differ (two limits for the same thing), stacked (a tolerance of a tolerance), odd_share (another share of the
+// measured value than in the rest of the file), precision_differs (its name says bf16, its cases are fp16), other_chip
+// (measured on a chip that it is not for), matches_nothing (no such benchmark, chip, machine of these runs, case of
+// them), expired, unknown_parameter and unknown_value (of the benchmark), unit_differs (from that of the primary
+// metric), unit_converted (a note: "GB/s" was read as B/s), unknown_limit (of a waiver or a share), waiver_expired,
+// waiver_long (over a year from now), waiver_everywhere (it names no machine).
 
 #pragma once
 
@@ -44,11 +44,11 @@ struct Peak {
 std::vector<const reference::HardwareEntry*> chips_of(const Limit& limit,
                                                       const reference::Hardware& hardware);
 
-/// One for each chip of it that the data sheets have; of a limit that names none the fastest. Empty where none bounds the
-/// metric. In the unit of the limit.
+/// One for each chip of it that the data sheets have; of a limit that names none the fastest. Empty where none bounds
+/// the metric. In the unit of the limit.
 std::vector<Peak> peaks_of(const Limit& limit, const reference::Hardware& hardware);
 
-/// The latency, in seconds, that only a broken measurement of its benchmark exceeds; infinite where there is none.
+/// The latency, in seconds, that only a broken measurement of its benchmark exceeds; infinite for other benchmarks.
 double most_latency(const Limit& limit);
 
 /// The bus bandwidth of an all-reduce over k nodes and n ranks that B bytes a second of each node's network allow: what
@@ -72,8 +72,8 @@ struct NamedLimits {
 std::vector<document::LintRow> lint(const std::vector<NamedLimits>& files,
                                     const LintOptions& options = {});
 
-/// Benchmarks, parameters, values and machines that it names and nobody knows; cases that these runs do not have. Without
-/// file and limit.
+/// Benchmarks, parameters, values and machines that it names and nobody knows; cases that these runs do not have.
+/// Without file and limit.
 std::vector<document::LintRow> unknown_names(const Limit& limit, const LintOptions& options);
 /// Is it for a machine of these runs?
 bool is_for_any(const Limit& limit, const store::Collection& runs);

@@ -79,7 +79,7 @@ bool names_device(std::string_view key) {
     return std::ranges::find(device_table, key, &DeviceKey::name) != device_table.end();
 }
 
-/// "cuda" and 3 of "cuda:3"; 0 of "cuda"; -1 of what is none.
+/// "cuda" and 3 of "cuda:3"; 0 of "cuda"; -1 of an invalid place.
 std::pair<std::string_view, int> parts_of(std::string_view place) {
     const auto colon = place.find(':');
     if (colon == std::string_view::npos) return {place, 0};

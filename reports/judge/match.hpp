@@ -29,16 +29,16 @@ bool is_for_device(const Selector& machine, const record::Machine& found,
 /// Is the limit for this series? A parameter that the series does not have matches nothing.
 bool is_for(const Limit& limit, const decide::Series& series);
 
-/// As record::words_of, but the first device has its number, too: "cuda:0".
+/// Words like record::words_of, but the first device has its number, too: "cuda:0".
 std::string device_part(std::string place);
 /// The part of the node that a series is of; see Check::part.
 std::string part_of(const decide::Series& series);
-/// Of a limit that nothing was measured for: the device where only one can be meant.
+/// The part that an unmeasured limit is for: the device where only one can be meant.
 std::string part_of(const Limit& limit, const record::Machine& machine);
 /// May a case that the limit is for be measured on this machine? A limit of a library for devices needs one of them.
 bool has_place_for(const Limit& limit, const record::Machine& found);
-/// Both answer one question about what they are both for, and this one more closely: it names the device, or more of the
-/// case. Then the other says nothing more.
+/// Both answer one question about what they are both for, and this one more closely: it names the device, or more of
+/// the case. Then the other says nothing more.
 bool is_closer(const Limit& limit, const Limit& other);
 /// Is every case that `other` is for on this machine one that `limit` answers for more closely?
 bool replaces(const Limit& limit, const Limit& other, const record::Machine& found);

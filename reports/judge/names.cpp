@@ -27,7 +27,7 @@ using Names = std::vector<std::string>;
 
 constexpr std::size_t listed = 8;
 
-/// Of every case; conditions and what a plan adds are there as well.
+/// Keys of every case; conditions and what a plan adds are there as well.
 constexpr std::array keys_of_all{"benchmark", "library", "place", "version", "together",
                                  "part",      "soak",    "alone", "stress"};
 
@@ -76,8 +76,8 @@ private:
                          .instead = std::move(instead)});
     }
 
-    /// The nearest one, otherwise those that there are. Something misspelt is never looked at; what resembles nothing may
-    /// be somebody's own.
+    /// The nearest one, otherwise those that there are. Something misspelt is never looked at; what resembles nothing
+    /// may be somebody's own.
     void unknown(std::string_view code, std::string what, const std::string& name,
                  const Names& known, bool is_complete) {
         const auto near = nearest(name, known);
@@ -135,7 +135,7 @@ private:
         }
     }
 
-    /// Of a limit without a metric.
+    /// Checks the unit of a limit without a metric.
     void unit() {
         if (!limit_.metric.empty() || limit_.unit.empty() || known_.empty()) return;
         std::set<std::string> units;
@@ -150,8 +150,8 @@ private:
             say<text::limits::name_metric>(plain(limit_.unit)));
     }
 
-    /// Chips, processors and types of instances that no data sheet has, as far as they are nearly one that it has: others
-    /// may be new, or a site's own. Devices are all there.
+    /// Chips, processors and types of instances that no data sheet has, as far as they are nearly one that it has:
+    /// others may be new, or a site's own. Devices are all there.
     void machine() {
         if (options_.hardware == nullptr ||
             (options_.runs != nullptr && is_for_any(limit_, *options_.runs)))
@@ -178,7 +178,7 @@ private:
         }
     }
 
-    /// Of a limit for one of these machines: the one parameter that keeps it from all cases that were measured.
+    /// For a limit on one of these machines, finds the one parameter that keeps it from all measured cases.
     void cases() {
         if (options_.runs == nullptr || series_.empty() || limit_.optional ||
             !is_for_any(limit_, *options_.runs))

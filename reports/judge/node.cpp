@@ -110,7 +110,7 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
         if (!context.has_limit[i] && newest_value(context.items[i]).value &&
             is_judged(part_of(collection_.series[context.items[i].series])))
             ++node.not_judged;
-    // What is optional and was not measured says nothing; only such checks are no PASS.
+    // Optional cases that were not measured say nothing; such checks alone do not make a PASS.
     const bool any = std::ranges::any_of(
         node.checks, [](const Check& check) { return check.outcome != Outcome::skip; });
     const bool none_ran = node.required > 0 && node.ran == 0; // whatever is waived
@@ -190,7 +190,7 @@ void NodeJudge::check_limits(Context& context) const {
         context.add(Cause::no_limits, "limits");
 }
 
-/// Of one limit: several cases need names of their own.
+/// Several cases of one limit need names of their own.
 void NodeJudge::tell_apart(std::span<Check> checks) const {
     std::vector<const decide::Series*> series;
     for (const auto& check : checks) series.push_back(&collection_.series[*check.series]);
@@ -331,7 +331,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
         const auto* const hardware = installed_hardware();
         const bool is_known = device != nullptr && hardware != nullptr &&
                               reference::find_hardware(*hardware, *device) != nullptr;
-        // Of the only device of its maker there are no siblings.
+        // The only device of its maker has no siblings.
         const bool is_only =
             device != nullptr &&
             std::ranges::count(context.machine.devices, device->kind, &record::Device::kind) == 1;
@@ -358,7 +358,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
             each->run = {.variance = 0, .degrees = 0};
         }
     }
-    // Of ratios both sides are of one run.
+    // Both sides of a ratio are of one run.
     if (series.unit == "1")
         for (auto* each : {&noise.fail, &noise.pass}) each->run = {.variance = 0, .degrees = 0};
     if (check.is_hot) {

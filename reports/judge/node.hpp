@@ -23,7 +23,7 @@ namespace assay::judge {
 /// A run with this tag begins a new series: `assay run acceptance --tag repair="DIMM B2 replaced"`.
 inline constexpr std::string_view repair_tag = "repair";
 
-/// What every node is judged by. May be used by several threads.
+/// Basis for judging every node. May be used by several threads.
 class NodeJudge {
 public:
     NodeJudge(const store::Collection& collection, const Limits& limits,
@@ -32,7 +32,7 @@ public:
     /// Fills in its checks and its outcome. `first`: see items_of().
     void operator()(Node& node, const std::vector<std::size_t>& first) const;
 
-    /// Who measured what on this node, and what is to be said of it.
+    /// Series and remarks of this node.
     struct Context;
 
 private:
@@ -74,7 +74,7 @@ private:
         closer_; ///< for each limit those that answer its question more closely
 };
 
-/// What is known of a node while it is judged.
+/// State of a node while it is judged.
 struct NodeJudge::Context {
     Node& node;
     const record::Machine& machine;

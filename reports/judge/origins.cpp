@@ -52,7 +52,7 @@ void add_waivers(const Judgement& judgement, std::vector<document::Section>& sec
     sections.push_back({.title = say<text::judge::waivers>(), .blocks = {std::move(table)}});
 }
 
-/// Of the limits that decided something here; a folded table, because it is long.
+/// Adds the limits that decided something; a folded table, because it is long.
 void add_limits(const Judgement& judgement, std::vector<document::Section>& sections) {
     std::set<std::uint32_t> used;
     for (const auto& node : judgement.nodes)

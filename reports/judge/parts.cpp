@@ -41,8 +41,8 @@ private:
 
     bool is_bare_metal() const { return machine_.virtualization == "none"; }
 
-    /// A card may be meant for a narrow slot; a device that is measured is not. A port that is down may not be used, and
-    /// what only the provider or the owner can know is for `assay doctor`.
+    /// A card may be meant for a narrow slot; a device that is measured is not. A port that is down may not be used,
+    /// and what only the provider or the owner can know is for `assay doctor`.
     void look_at(const reference::LinkFinding& link) {
         using enum reference::LinkFault;
         const auto counts = fmt::format("{}: {} / {}", link.where, link.found, link.most);
@@ -187,7 +187,7 @@ constexpr std::optional<CauseMeaning> known_meaning(Cause cause) {
             links_unknown}))
         return lacking;
     if (is({case_failed, case_crashed, case_timed_out, not_started})) return ended;
-    // What the provider sells is nobody's fault.
+    // Parts that the provider sells are nobody's fault.
     if (is({waived, waiver_unused, allowance_exceeded, burstable}))
         return CauseMeaning{Outcome::warn, Blame::none, Action::none};
     return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with the parts of a machine, whatever was measured. A limit that is a share of a data sheet starts from
-// the links, channels and clocks that are there, so that a part which is missing lowers the bar: it is found here.
+// Faults of the parts of a machine, whatever was measured. A limit that is a share of a data sheet starts from
+// the links, channels and clocks that are there, so that a missing part lowers the limit: it is found here.
 
 #pragma once
 
@@ -25,7 +25,7 @@ namespace assay::judge {
 enum class Outcome : std::uint8_t { pass, skip, warn, inconclusive, error, fail };
 ASSAY_NAMES(Outcome, "PASS, SKIP, WARN, INCONCLUSIVE, ERROR, FAIL")
 
-/// What an operator does about a failed check, the mildest first.
+/// An operator's action on a failed check, the mildest first.
 ASSAY_ENUM(Action, none, retest,
            fix_setup, // driver, governor, other users
            reset,     // the device
@@ -33,8 +33,8 @@ ASSAY_ENUM(Action, none, retest,
            isolate, // take out of service until it is known
            return_it)
 
-/// Whose fault it is: of the hardware ("node_problem"), of how the machine was set up or used ("user_problem"), or of
-/// the measurement, which says nothing about the node.
+/// The party at fault: the hardware ("node_problem"), the setup or use of the machine ("user_problem"), or the
+/// measurement, which says nothing about the node.
 enum class Blame : std::uint8_t { none, node, user, measurement };
 ASSAY_NAMES(Blame, "none, node_problem, user_problem, measurement")
 
@@ -77,9 +77,9 @@ struct CauseMeaning {
 };
 CauseMeaning meaning_of(Cause cause);
 
-/// What telemetry saw, as a finding about the node; nothing where it says nothing about it.
+/// The finding about the node behind a disturbance; nothing if it does not concern the node.
 std::optional<Cause> cause_of(record::DisturbanceCode code);
-/// Of a case without a value.
+/// Cause of a case without a value.
 std::optional<Cause> cause_of(record::Status status);
 
 // -------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ std::vector<PartFinding> findings_of_parts(const record::Machine& machine,
                                            std::optional<double> clock_hz,
                                            const reference::Hardware* hardware);
 
-/// Of a soak: wrong results, its time, and of each phase whether it slowed down.
+/// Findings of a soak: wrong results, its time, and for each phase whether it slowed down.
 std::vector<PartFinding> findings_of(const record::Soak& soak);
 
 /// Devices that the provider's type of machine has. 0 where the catalogue does not know it, or what no driver of ours

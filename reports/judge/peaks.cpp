@@ -14,7 +14,7 @@ namespace {
 using reference::Engine;
 using reference::HardwareEntry;
 
-/// The smallest number that a pattern admits; nothing where it is none.
+/// The smallest number that a pattern admits; nothing for other patterns.
 std::optional<double> least_of(const std::string& pattern) {
     std::optional<double> least;
     for (const auto& text : alternatives(pattern)) {
@@ -112,7 +112,7 @@ std::optional<Peak> processor(const Limit& limit, const reference::ProcessorEntr
     return Peak{.of = entry.name, .most = sockets * *entry.cores * *entry.boost_clock_hz * each};
 }
 
-/// Of all its network cards together in one direction, those of RDMA where it has such.
+/// Rate of all its network cards together in one direction, those of RDMA if it has such.
 std::optional<double> network_of(const reference::InstanceEntry& instance) {
     constexpr double bytes_of_gigabit = 1e9 / 8;
     for (const auto* path : {"rdma_gbps", "network_gbps"})
@@ -178,7 +178,7 @@ Sides sides_of(const Limit& limit) {
     return sides;
 }
 
-/// Of everything that the data sheets have and that the limit's cases may run on.
+/// The fastest in the data sheets that the limit's cases may run on.
 std::optional<Peak> fastest(const Limit& limit, Sides sides, const reference::Hardware& hardware) {
     std::optional<Peak> best;
     const auto take = [&](std::optional<Peak> peak) {

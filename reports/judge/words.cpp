@@ -17,6 +17,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -34,14 +35,14 @@ std::string quantity(double value, const std::string& unit) {
     return unit.empty() ? fmt::format("{:.3g}", value) : human(value, unit);
 }
 
-/// As NodeJudge counts: neither decided nor tested.
+/// Is it neither decided nor tested, as NodeJudge counts?
 bool is_missing(const Check& check) {
     const bool open = check.outcome == Outcome::inconclusive || check.outcome == Outcome::error ||
                       check.outcome == Outcome::skip;
     return check.required && open && !check.p_pass;
 }
 
-/// What was found, whether it is accepted or not.
+/// The cause, whether it is accepted or not.
 Cause real_cause(const Check& check) {
     return check.waived == Cause::none ? check.cause : check.waived;
 }
@@ -77,11 +78,6 @@ void add_once(std::vector<std::string>& names, std::string name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
 }
 
-/// Does a run settle it, at once or after its action?
-bool is_to_be_measured(const Check& check) {
-    return check.outcome > Outcome::skip && check.action >= Action::retest &&
-           check.action <= Action::reseat;
-}
 /// A FAIL stays until a run says what was repaired.
 bool needs_repair(const Check& check) {
     return check.outcome == Outcome::fail && check.action > Action::fix_setup;
@@ -107,6 +103,11 @@ std::string missing_of(const Judgement& judgement) {
 }
 
 } // namespace
+
+bool has_command(const Check& check) {
+    return check.outcome > Outcome::skip && check.action >= Action::retest &&
+           check.action <= Action::reseat;
+}
 
 const std::string& title_of(const Limit& limit) {
     return language_in_use() == Language::zh && !limit.title_zh.empty() ? limit.title_zh
@@ -228,9 +229,8 @@ const Node* node_of(const Judgement& judgement, const Check& check) {
     return found == judgement.nodes.end() ? nullptr : &*found;
 }
 
-} // namespace
-
-std::string next_of(const Judgement& judgement, const Check& check) {
+/// The action, without the command.
+std::vector<std::string> steps_of(const Judgement& judgement, const Check& check) {
     std::vector<std::string> parts;
     if (check.waiver) {
         const auto& waiver = judgement.limits.waivers[*check.waiver];
@@ -241,23 +241,38 @@ std::string next_of(const Judgement& judgement, const Check& check) {
         parts.push_back(say<text::judge::repeats>(*check.repeats, check.replicas));
     else if (check.cause == Cause::unsettled)
         parts.push_back(say<text::judge::cannot_settle>());
-    const auto* node = node_of(judgement, check);
-    const bool has_command = node != nullptr && is_to_be_measured(check);
     if (auto action = action_in_words(check.action);
         !action.empty() && check.outcome != Outcome::skip &&
-        !(has_command && check.action == Action::retest))
+        !(has_command(check) && check.action == Action::retest))
         parts.push_back(std::move(action));
-    if (has_command) parts.push_back(command_for(judgement, *node, {&check}));
+    return parts;
+}
+
+} // namespace
+
+std::string next_of(const Judgement& judgement, const Check& check) {
+    auto parts = steps_of(judgement, check);
+    if (const auto* node = node_of(judgement, check); node != nullptr && has_command(check))
+        parts.push_back(command_for(judgement, *node, {&check}));
+    return sentences(parts);
+}
+
+std::string why_of(const Judgement& judgement, const Check& check) {
+    std::vector<std::string> parts;
+    const bool is_soak = check.cause == Cause::too_few_replicas && check.id.starts_with("soak:");
+    for (auto part : {is_soak ? say<text::judge::few_visits>() : cause_sentence(check.cause),
+                      check.waived == Cause::none ? std::string{} : cause_sentence(check.waived)})
+        if (!part.empty()) parts.push_back(std::move(part));
+    std::ranges::move(steps_of(judgement, check), std::back_inserter(parts));
     return sentences(parts);
 }
 
 std::string explained(const Judgement& judgement, const Check& check) {
-    std::vector<std::string> parts;
-    for (auto part : {cause_sentence(check.cause),
-                      check.waived == Cause::none ? std::string{} : cause_sentence(check.waived),
-                      next_of(judgement, check)})
-        if (!part.empty()) parts.push_back(std::move(part));
-    return sentences(parts);
+    const auto* node = node_of(judgement, check);
+    auto why = why_of(judgement, check);
+    if (node == nullptr || !has_command(check)) return why;
+    const auto command = command_for(judgement, *node, {&check});
+    return why.empty() ? command : sentences({why, command});
 }
 
 std::optional<double> share_of_bar(const Check& check) {
@@ -318,7 +333,7 @@ std::string command_for(const Judgement& judgement, const Node& node,
     }
     const auto suite =
         node.runs.empty() ? std::string{} : judgement.collection.runs[node.runs.back()].suite;
-    // Of a run of single benchmarks there is no suite of this name.
+    // A run of single benchmarks has no suite of this name.
     auto command =
         fmt::format("assay run {} --check", suite.empty() ? "acceptance" : plain(suite, 60));
     if (benchmarks.size() <= most && !is_of_node)
@@ -343,6 +358,27 @@ double seconds_of_newest(const Judgement& judgement, const Node& node) {
     if (node.runs.empty()) return 0;
     const auto& run = judgement.collection.runs[node.runs.back()];
     return seconds_of(run.ended).value_or(0) - run.started_seconds;
+}
+
+/// The required checks by what they come to: "3 PASS", "12 not measured", "5 with too few replicas".
+std::vector<std::string> counted(const Node& node) {
+    std::vector<std::pair<std::string, std::size_t>> counts{{outcome_in_words(Outcome::pass), 0}};
+    for (const auto& check : node.checks) {
+        if (!check.required) continue;
+        const bool is_open =
+            check.outcome == Outcome::inconclusive || check.outcome == Outcome::error;
+        const auto what = is_open ? cause_in_words(check.cause) : outcome_in_words(check.outcome);
+        const auto known =
+            std::ranges::find(counts, what, &std::pair<std::string, std::size_t>::first);
+        if (known == counts.end())
+            counts.emplace_back(what, 1);
+        else
+            ++known->second;
+    }
+    std::vector<std::string> texts;
+    for (const auto& [what, count] : counts)
+        if (count > 0) texts.push_back(say<text::judge::count_of_checks>(count, what));
+    return texts;
 }
 
 } // namespace
@@ -377,7 +413,7 @@ Answer answer_of(const Judgement& judgement) {
                          ? say<text::judge::no_node>()
                          : say_count<text::judge::counts>(judgement.nodes.size(), join(parts)));
     }
-    // Of files that were not used nobody knows whose they are: `judge` takes no PASS from the others.
+    // Files that were not used may belong to any node: `judge` takes no PASS from the others.
     const auto lost =
         std::ranges::count(judgement.collection.problems, false, &store::Problem::is_copy);
     if (lost > 0)
@@ -387,13 +423,13 @@ Answer answer_of(const Judgement& judgement) {
     const auto& node = judgement.nodes.front();
     std::vector<const Check*> open;
     for (const auto& check : node.checks)
-        if (is_to_be_measured(check) && !needs_repair(check)) open.push_back(&check);
+        if (has_command(check) && !needs_repair(check)) open.push_back(&check);
     if (one && !open.empty()) answer.next = command_for(judgement, node, open);
     if (const auto* worst = worst_of(node); worst != nullptr) {
         auto found = finding_of(judgement, *worst);
         if (!one) found = say<text::words::labelled>(name_of(judgement, node), found);
         answer.worst = worst->cause == Cause::not_measured && one && lost == 0
-                           ? say<text::judge::nothing_failed>()
+                           ? say<text::judge::nothing_failed>(join(counted(node)))
                            : say<text::judge::worst>(found);
     }
     return answer;
@@ -408,7 +444,7 @@ namespace {
 constexpr std::size_t most_named = 3;
 constexpr std::size_t longest_name = 200; // characters
 
-/// "1 file is not used: a", "5 files are not used: a, b, c and 2 more"; nothing where there is none.
+/// "1 file is not used: a", "5 files are not used: a, b, c and 2 more"; nothing without names.
 template <const Entry& text>
 void add_names(std::vector<std::string>& parts, const std::vector<std::string>& names) {
     if (!names.empty()) parts.push_back(say_count<text>(names.size(), list_of(names, most_named)));

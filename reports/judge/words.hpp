@@ -14,7 +14,7 @@
 
 namespace assay::judge {
 
-/// Of a limit, in the language in use; empty where it has none.
+/// Title of a limit, in the language in use; empty where it has none.
 const std::string& title_of(const Limit& limit);
 std::string outcome_in_words(Outcome outcome);
 /// "below the limit"
@@ -25,7 +25,7 @@ std::string cause_sentence(Cause cause);
 std::string action_in_words(Action action);
 document::Tone tone_of(Outcome outcome);
 
-/// What a check is about.
+/// Subject of a check.
 enum class Stage : std::uint8_t { setup, correctness, telemetry, speed, heat };
 inline constexpr std::size_t stages = 5;
 Stage stage_of(const Check& check);
@@ -42,9 +42,13 @@ std::string case_of(const Judgement& judgement, const Check& check);
 std::string bar_in_words(const Check& check);
 /// "STREAM triad on cuda:0: below the limit (410 GB/s, at least 500 GB/s)"
 std::string finding_of(const Judgement& judgement, const Check& check);
-/// What is to be done: the action, and how often to repeat or that this does not help.
+/// The next step: the action, and how often to repeat or that this does not help.
 std::string next_of(const Judgement& judgement, const Check& check);
-/// What the cause means, and what is to be done.
+/// Meaning of the cause, and the action without the command.
+std::string why_of(const Judgement& judgement, const Check& check);
+/// Does a run settle it, at once or after its action?
+bool has_command(const Check& check);
+/// Meaning of the cause, and the action with the command.
 std::string explained(const Judgement& judgement, const Check& check);
 /// Value over bound, so that more is better; nothing without both.
 std::optional<double> share_of_bar(const Check& check);
@@ -68,8 +72,8 @@ std::string command_for(const Judgement& judgement, const Node& node,
                         const std::vector<const Check*>& checks);
 Answer answer_of(const Judgement& judgement);
 
-/// Filter and campaign, files that are not used, runs that began and have no result, waivers, replaced limits: a sentence
-/// each. None where the verdict is on all that there is, by the limits as they are.
+/// Filter and campaign, files that are not used, runs that began and have no result, waivers, replaced limits: a
+/// sentence each. None where the verdict is on all that there is, by the limits as they are.
 std::vector<std::string> scope_of(const Judgement& judgement);
 
 std::string kind_in_words(LimitKind kind);

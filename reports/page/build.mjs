@@ -49,7 +49,7 @@ function licences(inputs) {
 
 const banner = `/*! Contains:\n\n${licences(script.metafile.inputs).join("\n\n")}\n*/\n`;
 const code = banner + script.outputFiles[0].text.trim();
-// What would end the element, or hide its end, may not stand in it.
+// Text that would end the element, or hide its end, may not stand in it.
 for (const forbidden of ["</script", "<!--", "\r"])
   if (code.toLowerCase().includes(forbidden)) throw new Error(`the bundle contains ${JSON.stringify(forbidden)}`);
 

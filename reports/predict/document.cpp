@@ -114,7 +114,7 @@ Table times_of(const PredictedCurve& curve) {
     return table;
 }
 
-/// What a curve rests on: its data and scatter, then each range of sizes with the links fitted there.
+/// Basis of a curve: its data and scatter, then each range of sizes with the links fitted there.
 std::vector<Block> basis_of(const PredictedCurve& curve) {
     std::vector<Block> lines;
     const auto add = [&](std::string text, const char* mark = "") {

@@ -22,7 +22,7 @@ namespace assay::predict {
 using namespace document;
 namespace {
 
-/// Of a case: where a symbol ("all") stands for a number, the setting of that name has it.
+/// Number of a parameter of a case: where a symbol ("all") stands for a number, the setting of that name has it.
 std::optional<double> number_named(const decide::Series& series, const record::NamedList& settings,
                                    std::string_view name) {
     const auto number = record::number(settings, name);

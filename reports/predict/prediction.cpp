@@ -19,8 +19,8 @@ namespace {
 
 // --- models --------------------------------------------------------------------------------------
 
-// Which algorithms may explain measured times, and predict others: each as the terms that its latencies
-// and bytes are multiplied with. Terms 0 and 1 are latency and bytes within a node, 2 and 3 between nodes.
+// Algorithms that may explain measured times, and predict others: each as the terms that its latencies and bytes
+// are multiplied with. Terms 0 and 1 are latency and bytes within a node, 2 and 3 between nodes.
 
 struct Layout {
     double nodes = 1;
@@ -299,7 +299,7 @@ private:
         return time;
     }
 
-    /// Of a node's link, as given or as fitted where links were told apart.
+    /// Bandwidth of a node's link, as given or as fitted where links were told apart.
     std::optional<double> node_bandwidth(const stats::CostSegment& segment) const {
         if (options_.node_bandwidth) return options_.node_bandwidth;
         constexpr std::size_t between = 3;
@@ -384,7 +384,7 @@ Result<Prediction> predict_collective(const store::Collection& collection,
     std::ranges::move(measured.not_used, std::back_inserter(out.not_used));
     for (const auto& curve : measured.curves)
         out.curves.push_back(Predicting{curve, options}.take());
-    // What can be said first.
+    // The first sentence of the answer.
     std::ranges::stable_partition(out.curves,
                                   [](const auto& curve) { return curve.reason.empty(); });
     return out;

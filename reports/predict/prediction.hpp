@@ -72,7 +72,7 @@ struct PredictedCurve {
     std::vector<std::string> warnings;
 };
 
-/// What no algorithm can beat with the node bandwidth that was given: known without any measurement.
+/// A bound that no algorithm can beat with the node bandwidth that was given: known without any measurement.
 struct HardBound {
     double node_bandwidth = 0;   ///< B/s
     double bus_rate = 0;         ///< B/s, at most
@@ -90,7 +90,7 @@ struct Prediction {
     std::vector<PredictedCurve> curves;
     std::vector<store::Problem> not_used;
 };
-/// Fails for options that make no sense. What cannot be predicted is a curve with a reason.
+/// Fails for options that make no sense. A failed prediction is a curve with a reason.
 Result<Prediction> predict_collective(const store::Collection& collection,
                                       const PredictOptions& options);
 

@@ -26,7 +26,7 @@ json::Value not_used_of(const Prediction& prediction) {
     return list;
 }
 
-/// What times follow from.
+/// Inputs that times follow from.
 struct Fit {
     const PredictedCurve& of;
 };

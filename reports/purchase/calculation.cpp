@@ -134,7 +134,7 @@ private:
                                            : std::ceil(x);
             });
         } else {
-            return problem(fmt::format("there is no function {}", function));
+            return problem(fmt::format("unknown function {}", function));
         }
         return take(')') ? first : problem("a parenthesis is missing");
     }

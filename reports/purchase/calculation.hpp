@@ -47,17 +47,17 @@ struct Line {
     std::string missing{};              ///< the key of the input that is not known
 };
 
-/// Names, numbers, + - * / ^, ( ), sqrt exp log ceil min max. Fails where the text is no such formula.
+/// Names, numbers, + - * / ^, ( ), sqrt exp log ceil min max. Fails for other texts.
 using Lookup = std::function<std::optional<Quantity>(std::string_view name)>;
 Result<std::optional<Quantity>> evaluate(std::string_view formula, const Lookup& lookup);
 
 class Calculation {
 public:
-    /// Not known, for that reason, where there is no quantity.
+    /// Without a quantity the line is unknown, for that reason.
     void input(std::string key, const std::string& unit, const std::optional<Quantity>& quantity,
                Basis basis, const std::string& source, std::string why = "not_given");
     void unknown(std::string key, const std::string& unit, std::string why);
-    /// Of lines that are there already.
+    /// Uses lines added before.
     void result(std::string key, const std::string& unit, const std::string& formula);
 
     const Line* find(std::string_view key) const;

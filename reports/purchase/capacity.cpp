@@ -53,8 +53,8 @@ Result<Model> model_named(std::string_view name) {
         }
     }
     std::ranges::sort(names);
-    return fail(fmt::format("unknown model \"{}\" (there are {}); for another one give its "
-                            "figures by --set",
+    return fail(fmt::format("unknown model \"{}\" (known: {}); for other models give the figures "
+                            "with --set",
                             plain(name, 60), fmt::join(names, ", ")));
 }
 
@@ -65,7 +65,7 @@ constexpr std::array table{
     Setting{"parameters", "count", {}, 1, 1e18},
     Setting{"weight_bits", "bit", 16, 1, 64}, // fp8 8; fp4 4.5, with a scale of 8 bits for each 16
     Setting{"gradient_bits", "bit", 16, 1, 64},
-    // Of Adam in mixed precision: master copy, momentum and variance, 32 bits each.
+    // Adam in mixed precision: master copy, momentum and variance, 32 bits each.
     Setting{"optimiser_bits", "bit", 96, 0, 256}, Setting{"layers", "count", {}, 1, many},
     Setting{"hidden", "count", {}, 1, many}, Setting{"heads", "count", {}, 1, many},
     Setting{"kv_heads", "count", {}, 1, many}, Setting{"head_size", "count", {}, 1, many},
@@ -75,7 +75,7 @@ constexpr std::array table{
     Setting{"pipeline", "count", 1, 1, 1e6}, Setting{"data", "count", 1, 1, 1e6},
     Setting{"zero", "count", 0, 0, 3},
     Setting{"recompute", "count", 0, 0, 2}, // 0 nothing, 1 attention, 2 everything
-    // What a context, workspaces and fragments leave.
+    // The rest is taken by the context, workspaces and fragmentation.
     Setting{"usable", "share", 0.9, 0.01, 1}};
 
 /// S. Rajbhandari et al., ZeRO: memory optimizations toward training trillion parameter models (SC20), figure 1: stage 1
@@ -163,13 +163,13 @@ Result<Capacity> capacity_of(const Given& given, bool training, const reference:
                              const std::optional<Model>& model) {
     if (training && model && model->has_experts)
         return fail(
-            fmt::format("--train: {} has experts, and the formula of activations is that of "
-                        "a dense transformer",
+            fmt::format("--train: {} is a mixture of experts, but the formula of activations is "
+                        "for dense transformers",
                         model->name));
     for (const auto& [key, value] : given)
         if (std::ranges::find(table, key, &Setting::key)->unit == "count" &&
             value != std::floor(value))
-            return fail(fmt::format("--set {}={:g} is no whole number", key, value));
+            return fail(fmt::format("--set {}={:g}: expected a whole number", key, value));
     Capacity capacity{.training = training, .lines = {}, .holders = {}, .instances = {}};
     auto& lines = capacity.lines;
     add_inputs(lines, table, given, {}, model ? model->figures : Given{},
@@ -239,7 +239,11 @@ Document make_document(const Capacity& capacity, bool explain) {
         document.verdict = say<text::capacity::verdict>(record::human_bytes(need->quantity->value),
                                                         fitting, capacity.holders.size());
     } else {
-        document.verdict = say<text::capacity::cannot>(reason_in_words(*need), need->missing);
+        MissingInputs missing{table};
+        missing.add(capacity.lines, {"device_bytes"});
+        auto all = missing.text();
+        if (!capacity.lines.of("parameters")) all += say<text::capacity::or_model>();
+        document.verdict = say<text::capacity::cannot>(all);
         document.tone = Tone::weak;
     }
     Table parts{.columns = {{.title = say<text::capacity::part>()},

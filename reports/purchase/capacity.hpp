@@ -44,8 +44,7 @@ struct InstanceHolder {
     std::string instance; ///< "aws/p5.48xlarge"
     std::string device;   ///< its GPU
     double gpus = 0;      ///< of a node; 0.5: half of one
-    /// That are needed: for the devices that are asked for where each holds its part, otherwise for the least that
-    /// hold one copy.
+    /// Needed nodes: for the requested devices if each holds its part, else for the fewest that hold one copy.
     double nodes = 1;
     double share = 0; ///< of the memory that may be used on all of these
 };

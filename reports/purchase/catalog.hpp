@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of hardware, as documents and as data.
+// The hardware catalogue as documents and as data.
 
 #pragma once
 

@@ -146,7 +146,7 @@ private:
     std::map<std::string, std::size_t> numbers_;
 };
 
-/// What others say of figures, or what they were before a file was laid over.
+/// Values of other sources, or values before a --catalog file replaced them.
 Section others_of(const std::vector<CatalogEntry>& entries, std::string title,
                   std::vector<reference::OtherFigure> reference::Sheet::* which, Sources& sources) {
     Table table{.columns = {{.title = say<text::catalog::figure>()},

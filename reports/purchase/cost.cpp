@@ -38,7 +38,7 @@ constexpr std::array table{Setting{"utilisation", "share", 1, little, 1},
                            Setting{"hosting_month", "money/month", {}},
                            Setting{"staff_month", "money/month", {}}};
 
-/// Which are paid by the hours that are used, and not by the hours that there are.
+/// Is it billed per hour used?
 bool is_by_use(Tariff tariff) { return tariff == Tariff::on_demand || tariff == Tariff::spot; }
 
 class Costing {
@@ -108,7 +108,7 @@ private:
             quoted("gpus", "count", offer.gpus);
     }
 
-    /// Of the region of the offer, where --set gives no other.
+    /// Electricity of the offer's region, unless --set gives it.
     void add_electricity() {
         Given known;
         std::string source;
@@ -142,7 +142,7 @@ private:
         return {};
     }
 
-    /// Of one node: as given, as measured while it does the work, or what the maker allows.
+    /// Power of one node: as given, as measured during the work, or by the data sheet.
     void energy() {
         const auto* device = datasheet();
         const auto measured = std::ranges::find_if(
@@ -169,14 +169,14 @@ private:
         lines().result("co2_term", "kg", "energy_term * carbon / 1000");
     }
 
-    /// That of the catalogue, where the offer itself names no GPU.
+    /// The catalogue's entry of the type, if the offer names no GPU.
     const reference::InstanceEntry* type() const {
         const auto& offer = cost_.offer;
         if (options_.hardware == nullptr || !offer.gpu.empty()) return nullptr;
         return reference::find_instance(*options_.hardware, offer.provider, offer.instance);
     }
 
-    /// Of the GPUs of the machine that was measured, or by the name of the offer, or by the type where it names none.
+    /// The GPU's data sheet: of the measured machine, else by the offer's GPU name, else by the instance type.
     const reference::HardwareEntry* datasheet() const {
         if (options_.hardware == nullptr) return nullptr;
         if (options_.runs != nullptr)
@@ -227,7 +227,7 @@ private:
         add_goodput(lines());
     }
 
-    /// Where failures are not known, time is as measured; spot alone cannot be counted without.
+    /// Without failure figures the time is as measured; only spot offers need them.
     void job() {
         if (cost_.rates.empty()) return;
         std::string all;
@@ -284,7 +284,7 @@ private:
         std::vector<std::string> known;
         for (const auto* part : cost_parts)
             if (has(part)) known.emplace_back(part);
-        // Without the machines themselves the rest is no cost of the offer.
+        // Without the machines themselves, the other parts are not the cost of the offer.
         const auto sum = fmt::format(
             "{}", fmt::join(has("part_gpu") ? known : std::vector<std::string>{"part_gpu"}, " + "));
         lines().result("month", money_, sum);
@@ -330,9 +330,10 @@ Result<Cost> cost_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
 
 Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& options) {
     if (offers.offers.size() > most_offers)
-        return fail(fmt::format("{} offers are too many: at most {} are priced at once; keep the "
-                                "providers, regions and tariffs to choose from",
-                                offers.offers.size(), most_offers));
+        return fail(
+            fmt::format("too many offers: {} (at most {}); keep only the providers, regions "
+                        "and tariffs to choose from",
+                        offers.offers.size(), most_offers));
     std::vector<Cost> costs;
     auto own = options;
     own.regions = &offers.regions;
@@ -347,8 +348,8 @@ Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& opti
         return cost.price.currency != costs.front().price.currency;
     });
     if (mixed && std::ranges::any_of(options.given, is_money))
-        return fail("--set gives an amount of money, and the offers are in several currencies: "
-                    "give --currency too");
+        return fail("--set gives an amount of money, but the offers are in several currencies: "
+                    "add --currency");
     return costs;
 }
 
@@ -395,14 +396,16 @@ Result<void> add_setting(const std::string& text, std::span<const Setting> table
     if (at == std::string::npos || found == table.end()) {
         std::vector<std::string> names;
         for (const auto& setting : table) names.emplace_back(setting.key);
-        return fail(fmt::format("--set \"{}\" is none{}; there are {}", plain(text, 60),
+        if (found != table.end())
+            return fail(fmt::format("--set {}: value is missing (expected {}=VALUE)", key, key));
+        return fail(fmt::format("--set: unknown input \"{}\"{}; known: {}", plain(key, 60),
                                 nearest(key, names).empty() ? "" : suggestion(key, names),
                                 fmt::join(names, ", ")));
     }
-    const auto amount = parse_amount(text.substr(at + 1));
+    const auto amount = parse_number(text.substr(at + 1));
     if (!amount) return fail(fmt::format("--set {}: {}", key, amount.error().message));
     if (amount->value < found->least || amount->value > found->most)
-        return fail(fmt::format("--set {}={} is out of range: {:g} to {:g}", key,
+        return fail(fmt::format("--set {}={} is out of range ({:g} to {:g})", key,
                                 plain(amount->text, 60), found->least, found->most));
     given[key] = amount->value;
     return {};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an offer costs: per hour, job, month and term, with the energy, the time that failures take and the eight parts of
-// a cluster's bill, as a calculation (purchase/calculation.hpp) whose lines say how each figure came about. How fast the
-// offered machine does the work of a job: by runs on machines of the same provider and type, on as many nodes as the job
-// has; nothing is scaled from one number of nodes to another.
+// The cost of an offer per hour, job, month and term, with energy, time lost to failures and the eight parts of a
+// cluster's bill, as a calculation (purchase/calculation.hpp) whose lines show the origin of each figure. The rate of a
+// job comes from runs on machines of the same provider and type, on the same number of nodes, without scaling.
 
 #pragma once
 
@@ -28,7 +27,8 @@
 
 namespace assay::purchase {
 
-/// A part of a job: so much of what a case does. FLOP of a rate in FLOP/s, bytes of B/s; calls where a time is measured.
+/// A part of a job: so much of what a case does. FLOP of a rate in
+/// FLOP/s, bytes of B/s; calls where a time is measured.
 struct Work {
     std::string pattern; ///< "gemm.square*size=4096*": of names of series, with * and ?
     double amount = 0;
@@ -45,12 +45,12 @@ struct WorkRate {
     bool on_device = false;
     std::size_t machines = 0;
     std::size_t runs = 0;
-    std::string why; ///< a code, where there is no rate
+    std::string why; ///< reason code without a rate
 };
 /// A host that shares its processors is paid for what it delivers, not for what it can do; nothing of others.
 std::optional<decide::Delivered> delivered_in(const decide::Observation& seen,
                                               const store::Collection& runs);
-/// Fails where a pattern means several series, which would leave open what the rate is.
+/// Fails if a pattern matches several cases, since the rate would be ambiguous.
 Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
                          const store::Collection& runs,
                          const reference::Hardware* hardware = nullptr);
@@ -69,15 +69,15 @@ using Given = std::map<std::string, double, std::less<>>;
 
 /// "pue=1.3"; fails with the names there are, or the range.
 Result<void> add_setting(const std::string& text, std::span<const Setting> table, Given& given);
-/// A line for each: given, published, usual or not known. `money` takes the place of that unit; `source` is that of what
-/// is published.
+/// A line for each: given, published, usual or not known. `money` takes the place of that unit; `source` is that of
+/// what is published.
 void add_inputs(Calculation& lines, std::span<const Setting> table, const Given& given,
                 const std::string& money = {}, const Given& published = {},
                 const std::string& source = {}, Basis basis = Basis::datasheet);
 
 // -------------------------------------------------------------------------------------------------
 
-/// What a buyer says of the use. Meanings: cost_line.json of document/texts.
+/// Inputs of a buyer. Meanings: cost_line.json of document/texts.
 std::span<const Setting> cost_settings();
 
 struct CostOptions {
@@ -127,7 +127,7 @@ document::Document make_document(const std::vector<Cost>& costs, bool explain);
 std::string to_json(const std::vector<Cost>& costs, const json::Value& usage = {});
 
 // --- usage ---------------------------------------------------------------------------------------
-// Which part of the machines in use to reserve, and for which term: past hours from a table of the user, their forecast
+// How many nodes to reserve, and for which term, from past hours in a table of the user, their forecast
 // (stats/forecast.hpp), and the offered tariffs.
 
 /// Hours of one type in consecutive months.
@@ -179,7 +179,7 @@ document::Section section_of(const std::vector<UsagePlan>& plans);
 json::Value to_json(const std::vector<UsagePlan>& plans);
 
 // -------------------------------------------------------------------------------------------------
-// What other documents of calculations say likewise.
+// Shared by all documents of calculations.
 
 /// "USD 12.34/h", "67%", "5.05e+11 FLOP": with the interval behind it where it has one.
 std::string in_words(const Quantity& quantity, const std::string& unit);
@@ -187,7 +187,21 @@ std::string in_words(const Quantity& quantity, const std::string& unit);
 std::string name_of_line(const std::string& key);
 /// "Power usage effectiveness: not given"
 std::string reason_in_words(const Line& line);
-/// The value, or why there is none.
+/// Collects all missing inputs of lines, so that people can give them at once.
+class MissingInputs {
+public:
+    explicit MissingInputs(std::span<const Setting> settings) : settings_{settings} {}
+    void add(const Calculation& lines, const std::vector<std::string>& keys);
+    bool empty() const { return options_.empty() && fields_.empty(); }
+    /// "--set storage_gb=N --set setup=USD; in the offers file: egress_per_gb"
+    std::string text() const;
+
+private:
+    std::span<const Setting> settings_;
+    std::vector<std::string> options_;
+    std::vector<std::string> fields_;
+};
+/// The value, or why it is missing.
 document::Cell cell_of(const Line* line);
 /// All lines, each with its formula or source. `of`: what they are about.
 document::Table explained(const Calculation& lines, const std::string& of = {},

@@ -12,9 +12,12 @@
 #include "record/format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <utility>
 
 namespace assay::purchase {
@@ -41,15 +44,14 @@ std::size_t known_parts(const Cost& cost) {
         cost_parts, [&](const char* part) { return line_of(cost, part).quantity.has_value(); }));
 }
 
-/// What the sums of an offer leave out; empty where they leave out nothing.
+/// Parts missing from the sums of an offer; empty if none.
 std::string gaps_of(const Cost& cost) {
     const auto parts = known_parts(cost);
     if (!line_of(cost, "month").quantity || parts == cost_parts.size()) return "";
     std::vector<std::string> missing;
     for (const auto* part : cost_parts)
         if (const auto& line = line_of(cost, part); !line.quantity)
-            missing.push_back(
-                say<text::cost::part_missing>(name_of_line(part), reason_in_words(line)));
+            missing.push_back(name_of_line(part));
     return say<text::cost::parts_of>(parts, cost_parts.size(), join(missing));
 }
 bool is_known(const std::vector<Cost>& costs, std::string_view key) {
@@ -67,7 +69,9 @@ std::vector<Block> overview(const std::vector<Cost>& costs) {
             const auto* line = costs.empty() ? nullptr : costs.front().lines.find(key);
             if (line != nullptr)
                 unknown.push_back(
-                    say<text::cost::part_missing>(name_of_line(key), reason_in_words(*line)));
+                    line->why == "not_given"
+                        ? name_of_line(key)
+                        : say<text::cost::part_missing>(name_of_line(key), reason_in_words(*line)));
             continue;
         }
         const bool minor = key == "energy_month" || key == "goodput";
@@ -75,7 +79,7 @@ std::vector<Block> overview(const std::vector<Cost>& costs) {
         table.columns.push_back(
             {.title = name_of_line(key), .numeric = true, .rank = rank, .key = key});
     }
-    // What is the same of all offers is said once, below them.
+    // Gaps common to all offers are listed once, below them.
     const auto gaps = costs.empty() ? std::string{} : gaps_of(costs.front());
     const bool same_gaps =
         std::ranges::all_of(costs, [&](const Cost& cost) { return gaps_of(cost) == gaps; });
@@ -97,6 +101,11 @@ std::vector<Block> overview(const std::vector<Cost>& costs) {
     };
     if (same_gaps && !gaps.empty()) add(gaps);
     if (!unknown.empty()) add(say<text::cost::unknown_of_all>(join(unknown)));
+    MissingInputs missing{cost_settings()};
+    std::vector<std::string> keys{cost_parts.begin(), cost_parts.end()};
+    keys.insert(keys.end(), {"energy_month", "goodput"});
+    for (const auto& cost : costs) missing.add(cost.lines, keys);
+    if (!missing.empty()) add(say<text::cost::give>(missing.text()));
     return blocks;
 }
 
@@ -179,6 +188,50 @@ std::string reason_in_words(const Line& line) {
     return line.missing.empty() || line.missing == line.key || line.missing == "price"
                ? reason
                : say<text::words::labelled>(name_of_line(line.missing), reason);
+}
+
+namespace {
+
+/// Names of other settings have theirs: storage_gb.
+bool needs_unit(const std::string& unit) {
+    return is_currency(unit.substr(0, 3)) || unit.find('/') != std::string::npos;
+}
+
+} // namespace
+
+void MissingInputs::add(const Calculation& lines, const std::vector<std::string>& keys) {
+    // Settings that replace fields of an offer.
+    static const std::map<std::string, std::string, std::less<>> settings_for{
+        {"control_plane_per_month", "control_plane"},
+        {"support_per_month", "support"},
+        {"setup_quoted", "setup"},
+        {"node_power", "node_watts"}};
+    static const std::map<std::string, std::string, std::less<>> field_names{
+        {"interruptions", "interruptions_per_hour"}};
+    const auto put = [](std::vector<std::string>& list, std::string text) {
+        if (std::ranges::count(list, text) == 0) list.push_back(std::move(text));
+    };
+    for (const auto& key : keys) {
+        if (lines.of(key)) continue;
+        for (const auto* line : lines.behind(key)) {
+            if (line->quantity || !line->formula.empty()) continue;
+            const auto other = settings_for.find(line->key);
+            const auto& name = other == settings_for.end() ? line->key : other->second;
+            if (const auto* setting = lines.find(name);
+                std::ranges::find(settings_, name, &Setting::key) != settings_.end())
+                put(options_, fmt::format("--set {}={}", name,
+                                          needs_unit(setting->unit) ? setting->unit : "N"));
+            else if (line->why == "not_given")
+                put(fields_, field_names.contains(name) ? field_names.at(name) : name);
+        }
+    }
+}
+
+std::string MissingInputs::text() const {
+    const auto options = fmt::format("{}", fmt::join(options_, " "));
+    if (fields_.empty()) return options;
+    return options.empty() ? say<text::cost::give_in_file>(join(fields_))
+                           : say<text::cost::give_also_in_file>(options, join(fields_));
 }
 
 Cell cell_of(const Line* line) {

@@ -37,6 +37,7 @@ public:
                           .title = say<text::procure::title>(title_of(ranking.profile)),
                           .sub = sub()};
         decide(document);
+        if (ranking.compares()) document.lead = sure_and_change();
         document.sections.push_back(
             {.title = say<text::procure::decision>(), .blocks = decision(), .heading = false});
         if (!offers_.empty()) {
@@ -96,7 +97,7 @@ private:
         const auto broken = broken_promises();
         document.tone =
             ranking.sure && broken.empty() && !ranking.doubted ? Tone::good : Tone::weak;
-        // Whose machines are not those promised was perhaps the one to buy: before all else.
+        // An offer that breaks a promise may be the one people meant to buy, so this comes first.
         document.verdict = broken.empty()
                                ? verdict()
                                : say<text::procure::broken_first>(list_of(broken, 3), verdict());
@@ -118,13 +119,21 @@ private:
         const auto name = offer_name(best().cost.offer);
         if (!ranking.compares()) return say<text::procure::best_alone>(name);
         const auto& second = offers_[*ranking.runner_up];
-        const auto by = fmt::format("{:.2f}", 1 / value_of(second));
+        const auto by = human_percent(1 / value_of(second) - 1);
         const auto rival = offer_name(second.cost.offer);
         if (ranking.tie) return say<text::procure::tie>(name, rival, by);
         if (!ranking.above) return say<text::procure::best_provisional>(name, by, rival);
-        return ranking.sure
-                   ? say<text::procure::best_sure>(name, by, rival, chance(*ranking.above))
-                   : say<text::procure::best_unsure>(name, by, rival, chance(*ranking.above));
+        return ranking.sure ? say<text::procure::best_sure>(name, by, rival)
+                            : say<text::procure::best_unsure>(name, by, rival);
+    }
+
+    /// The lines below the verdict.
+    std::vector<std::string> sure_and_change() const {
+        const auto flips = flips_of(ranking, 0, *ranking.runner_up);
+        return {ranking.above ? say<text::procure::how_sure>(chance(*ranking.above))
+                              : say<text::procure::no_probability>(list_of(few_machines(), 4)),
+                flips.empty() ? say<text::procure::never_flips>()
+                              : say<text::procure::runner_up_flips>(in_words(flips.front()))};
     }
 
     /// Needs that offers do not meet, where nothing is left.
@@ -134,14 +143,14 @@ private:
             if (std::ranges::any_of(ranking.unranked, [&](const auto& one) {
                     return one.why == Unranked::need && one.needs[n].outcome != Outcome::met;
                 }))
-                all.push_back(in_words(ranking.needs[n], ranking.currency));
+                all.push_back(purchase::in_words(ranking.needs[n], ranking.currency));
         return all;
     }
 
     std::string needs() const {
         std::vector<std::string> all;
         for (const auto& need : ranking.needs) {
-            auto one = in_words(need, ranking.currency);
+            auto one = purchase::in_words(need, ranking.currency);
             all.push_back(need.of_profile ? say<text::procure::need_of_profile>(one)
                                           : std::move(one));
         }
@@ -153,8 +162,9 @@ private:
         std::vector<std::string> all;
         for (const auto& one : ranking.unranked)
             if (one.broken) {
-                auto text = say<text::words::labelled>(
-                    plain(one.offer.provider + ' ' + one.offer.instance), in_words(*one.broken));
+                auto text =
+                    say<text::words::labelled>(plain(one.offer.provider + ' ' + one.offer.instance),
+                                               purchase::in_words(*one.broken));
                 if (std::ranges::count(all, text) == 0) all.push_back(std::move(text));
             }
         return all;
@@ -195,6 +205,10 @@ private:
         if (best().best)
             return ranking.sure ? say<text::procure::sure>(name, chance(*best().best))
                                 : say<text::procure::unsure>(name, chance(*best().best));
+        return say<text::procure::provisional>(list_of(few_machines(), 4));
+    }
+
+    std::vector<std::string> few_machines() const {
         std::vector<std::string> few;
         std::set<std::size_t> types;
         for (const auto& offer : offers_)
@@ -202,7 +216,14 @@ private:
                 few.push_back(say<text::procure::few_machines>(
                     plain(offer.cost.offer.instance),
                     say_count<text::procure::machine_count>(machines(offer))));
-        return say<text::words::labelled>(say<text::procure::provisional>(), list_of(few, 4));
+        return few;
+    }
+
+    std::string in_words(const Flip& flip) const {
+        return flip.price_falls ? say<text::procure::price_flip>(human_percent(*flip.price_falls))
+                                : say<text::procure::weight_flip>(measure_title(flip.measure),
+                                                                  human_percent(flip.weight),
+                                                                  human_percent(flip.from));
     }
 
     std::string changes(const RankedOffer& second) const {
@@ -210,13 +231,7 @@ private:
         std::vector<std::string> parts;
         constexpr std::size_t most = 3;
         for (const auto& flip : flips_of(ranking, 0, *ranking.runner_up))
-            if (parts.size() < most)
-                parts.push_back(
-                    flip.price_falls
-                        ? say<text::procure::price_flip>(human_percent(*flip.price_falls))
-                        : say<text::procure::weight_flip>(measure_title(flip.measure),
-                                                          human_percent(flip.weight),
-                                                          human_percent(flip.from)));
+            if (parts.size() < most) parts.push_back(in_words(flip));
         if (parts.empty()) return say<text::procure::nothing_flips>(name);
         return say<text::procure::flips>(
             name, fmt::format("{}", fmt::join(parts, say<text::procure::or_if>())));
@@ -409,10 +424,13 @@ private:
         blocks.emplace_back(Paragraph{
             .text = ranking.parts.empty() ? say<text::procure::nothing_else>()
                                           : say<text::procure::counted>(names(ranking.parts))});
-        if (!ranking.left_out.empty())
-            blocks.emplace_back(
-                Paragraph{.text = say<text::procure::not_counted>(names(ranking.left_out)),
-                          .tone = Tone::quiet});
+        if (!ranking.left_out.empty()) {
+            MissingInputs missing{cost_settings()};
+            for (const auto& offer : offers_) missing.add(offer.cost.lines, ranking.left_out);
+            blocks.emplace_back(Paragraph{
+                .text = say<text::procure::not_counted>(names(ranking.left_out), missing.text()),
+                .tone = Tone::quiet});
+        }
         return blocks;
     }
 

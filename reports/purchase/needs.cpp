@@ -79,11 +79,11 @@ std::optional<std::pair<double, std::string>> with_prefix(std::string_view text)
     return std::pair{value, std::string{unit}};
 }
 
-/// In SI base units; what would be right where it is none.
+/// In SI base units; for an invalid amount, the expected form.
 Result<double> amount_in(const Attribute& what, const std::string& text) {
     const auto refuse = [&](std::string_view right) {
-        return fail(fmt::format("{}: \"{}\" is not an amount; write {}", what.code, plain(text, 60),
-                                right));
+        return fail(fmt::format("{}: invalid amount \"{}\" (expected {})", what.code,
+                                plain(text, 60), right));
     };
     const auto ends_in_digit = text.back() >= '0' && text.back() <= '9';
     if (what.unit == "GB" || what.unit == "GiB") {
@@ -139,14 +139,14 @@ Result<Need> model_need(const std::string& name, std::vector<Item>& rest) {
             const auto* const found = std::ranges::find(bits, std::string_view{item->right},
                                                         [](const auto& one) { return one.first; });
             if (found == bits.end())
-                return fail(fmt::format("precision \"{}\" of a model is not known; there are fp32, "
-                                        "bf16, fp16, fp8, int8, fp4, nvfp4, mxfp4 and int4",
+                return fail(fmt::format("unknown precision \"{}\" of a model (known: fp32, bf16, "
+                                        "fp16, fp8, int8, fp4, nvfp4, mxfp4, int4)",
                                         plain(item->right, 60)));
             given["weight_bits"] = found->second;
         } else if (!integer || *integer < 1) {
-            return fail(
-                fmt::format("{} \"{}\" of a model is not a number of at least 1; write {}=8k",
-                            item->left, plain(item->right, 60), item->left));
+            return fail(fmt::format(
+                "invalid {} \"{}\" of a model (expected a number from 1, such as {}=8k)",
+                item->left, plain(item->right, 60), item->left));
         } else {
             given[setting] = static_cast<double>(*integer);
         }
@@ -155,8 +155,7 @@ Result<Need> model_need(const std::string& name, std::vector<Item>& rest) {
         item = rest.erase(item);
     }
     if (!given.contains("sequence"))
-        return fail(fmt::format("a need for {} must say how long its texts are: "
-                                "model={},context=8k",
+        return fail(fmt::format("the context of {} is missing (expected model={},context=8k)",
                                 plain(name, 60), plain(name, 60)));
     ASSAY_TRY(const auto capacity, capacity_of(given, false, {}, {}, model));
     const auto bytes = capacity.lines.of("copy_bytes");
@@ -167,13 +166,15 @@ Result<Need> model_need(const std::string& name, std::vector<Item>& rest) {
 
 Result<Need> case_need(const Item& item, const std::string& text) {
     if (item.sign == "=")
-        return fail(fmt::format("\"{}\" does not say how much: write '{}>=400e12' for a rate, "
-                                "'<=5us' for a time",
-                                plain(text, 200), plain(item.left, 60)));
+        return fail(
+            fmt::format("\"{}\" has no limit (expected '{}>=400e12' for a rate, '<=5us' for a "
+                        "time)",
+                        plain(text, 200), plain(item.left, 60)));
     const auto amount = with_prefix(item.right);
     if (!amount || !(amount->first > 0))
-        return fail(fmt::format("\"{}\" in \"{}\" is not an amount: 400e12, 400TFLOP/s, 5us",
-                                plain(item.right, 60), plain(text, 200)));
+        return fail(
+            fmt::format("invalid amount \"{}\" in \"{}\" (expected 400e12, 400TFLOP/s or 5us)",
+                        plain(item.right, 60), plain(text, 200)));
     Need need{.text = text,
               .code = "case",
               .sense = item.sign == ">=" ? Sense::at_least : Sense::at_most,
@@ -183,7 +184,7 @@ Result<Need> case_need(const Item& item, const std::string& text) {
         const auto equals = word.find('=');
         need.filters.push_back((need.filters.empty() ? "benchmark=" : ".") + word);
         if (need.filters.size() > 1 && equals == std::string::npos)
-            return fail(fmt::format("\"{}\" in \"{}\" is not a parameter: write NAME=VALUE",
+            return fail(fmt::format("invalid parameter \"{}\" in \"{}\" (expected NAME=VALUE)",
                                     plain(word, 60), plain(text, 200)));
     }
     return need;
@@ -196,20 +197,20 @@ Result<Need> plain_need(const Item& item, const std::string& text) {
     const auto* const what = attribute_of(other == other_names.end() ? item.left : other->second);
     if (what == nullptr || what->code == "case") {
         const auto names = attribute_names();
-        return fail(fmt::format("need \"{}\" is not known{}; there are {}, and cases: {}",
+        return fail(fmt::format("unknown need \"{}\"{}; known: {}, and cases: {}",
                                 plain(item.left, 60), suggestion(item.left, names),
                                 fmt::join(names, ", "), example));
     }
     Need need{.text = text, .code = std::string{what->code}, .sense = what->sense};
     if (what->sense == Sense::one_of) {
         if (item.sign != "=")
-            return fail(fmt::format("{} is a text: write {}={}", what->code, what->code,
+            return fail(fmt::format("{} is a text (expected {}={})", what->code, what->code,
                                     plain(item.right, 60)));
         need.words = parts_of(item.right, '|');
         if (what->code == "interruptible" &&
             (need.words.size() != 1 || (need.words[0] != "yes" && need.words[0] != "no")))
-            return fail(
-                fmt::format("interruptible is yes or no, not \"{}\"", plain(item.right, 60)));
+            return fail(fmt::format("interruptible: invalid value \"{}\" (expected yes or no)",
+                                    plain(item.right, 60)));
         return need;
     }
     if (item.sign == ">=") need.sense = Sense::at_least;
@@ -226,10 +227,11 @@ Result<std::vector<Need>> parse_needs(std::string_view text) {
     for (const auto& part : parts_of(text, ',')) {
         const auto item = item_of(part);
         if (!item)
-            return fail(fmt::format("\"{}\" is not a need: write {}", plain(part, 200), example));
+            return fail(
+                fmt::format("invalid need \"{}\" (expected {})", plain(part, 200), example));
         rest.push_back(*item);
     }
-    if (rest.empty()) return fail(fmt::format("a need is empty: write {}", example));
+    if (rest.empty()) return fail(fmt::format("need is empty (expected {})", example));
     for (auto item = rest.begin(); item != rest.end(); ++item)
         if (item->left == "model") {
             const auto name = item->right;

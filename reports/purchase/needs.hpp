@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a buyer needs, what offers say, and what machines of their types were found to have. Who misses a need is not
-// ranked, and neither is an offer whose machines are not those promised: its price would be of one machine and its speed of
-// another. What is not known meets nothing.
+// Needs of a buyer, promises of offers, and properties of measured machines. An offer is not ranked if it misses a
+// need, or if its machines are not those promised: the price would belong to one machine and the speed to another. An
+// unknown value meets no need.
 
 #pragma once
 
@@ -40,7 +40,7 @@ private:
     mutable std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> known_;
 };
 
-/// What an offer says a node has, and what machines of its type were found to have.
+/// A promise of an offer, and the property found on machines of its type.
 struct Promise {
     std::string offer;
     std::string_view code; ///< "devices", "memory", "availability", ...; in words: need.json
@@ -53,8 +53,8 @@ struct Promise {
     bool kept() const;
 };
 std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Measured& measured);
-/// For each offer the first thing that machines of its type were found not to have: devices (by the catalogue, where the
-/// offer names none), their kind, hardware threads, cores or memory.
+/// For each offer the first thing that machines of its type were found not to have: devices (by the catalogue, where
+/// the offer names none), their kind, hardware threads, cores or memory.
 std::vector<std::optional<Promise>> broken_promises(const std::vector<Offer>& offers,
                                                     const Measured& measured);
 
@@ -76,7 +76,7 @@ struct Need {
 };
 
 /// "devices>=8, device_memory>=80GB, region=eu-*|us-east-1", "model=llama-3-70b,precision=fp8,context=8k",
-/// "gemm.square precision=bf16>=400e12". Fails where it is none, with what would be right.
+/// "gemm.square precision=bf16>=400e12". Fails for invalid text, with the expected form.
 Result<std::vector<Need>> parse_needs(std::string_view text);
 /// Those of a profile and those that a buyer gives, which replace the profile's of the same kind. Fails where they
 /// contradict each other.
@@ -86,10 +86,11 @@ Result<std::vector<Need>> all_needs(const std::vector<std::string>& of_profile,
 struct Judged {
     Outcome outcome = Outcome::unknown;
     std::optional<double> has{};
-    std::string text{}; ///< where it is no number
+    std::string text{}; ///< for values that are not numbers
     Basis basis = Basis::given;
 };
-/// For each offer how it stands to each need; needs get the units of their cases. Fails where a case of the buyer's is in no run, or is in another unit.
+/// For each offer how it stands to each need; needs get the units of their cases. Fails where a case of the buyer's is
+/// in no run, or is in another unit.
 Result<std::vector<std::vector<Judged>>>
 judge(std::vector<Need>& needs, const std::vector<Cost>& costs, const Measured& measured);
 
@@ -127,14 +128,14 @@ std::vector<std::string> attribute_names();
 const Type* type_of(const Offer& offer, const Measured& measured);
 /// By the name of the offer, or by the type where it names none or one of several; null where neither says which.
 const reference::HardwareEntry* device_of(const Offer& offer, const Measured& measured);
-/// Of the least of the devices that the offer may mean.
+/// The smallest of the devices that the offer may mean.
 Number device_memory_of(const Offer& offer, const Measured& measured);
 /// By the offer; devices else by the catalogue's entry of the type, by which they are priced too.
 Number promised_of(const Attribute& what, const Offer& offer, const Measured& measured);
-/// What speaks most against it: the least of the machines, and a number of devices that is another than `promised`.
+/// The worst value: the lowest of the machines, or a number of devices other than `promised`.
 Number found_of(const Attribute& what, const Offer& offer, const Measured& measured,
                 Number promised = {});
-/// Of what a network carries between two nodes: the highest rate of a message, B/s.
+/// Highest message rate between two nodes, B/s.
 Number network_of(const Offer& offer, const Measured& measured);
 
 } // namespace assay::purchase

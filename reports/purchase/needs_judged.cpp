@@ -47,7 +47,7 @@ Judged judged_text(const Need& need, const std::string& text, Basis basis = Basi
     return {.outcome = met ? Outcome::met : Outcome::missed, .text = text, .basis = basis};
 }
 
-/// Of each machine the best of the cases that a need means, of a case with several devices the slowest of them.
+/// The best matching case of each machine; of a case with several devices the slowest device.
 class Cases {
 public:
     static Result<Cases> of(const Need& need, const store::Collection& runs) {
@@ -106,7 +106,7 @@ public:
         return cases;
     }
 
-    /// Of the machine that has least.
+    /// The lowest value of the machines.
     Number worst(const std::vector<std::size_t>& machines, Sense sense) const {
         Number worst;
         for (const auto machine : machines)
@@ -218,7 +218,7 @@ std::string amount_of(double value, std::string_view code, const std::string& un
     if (code == "case") return record::human(value, unit);
     if (what == nullptr || what->unit == "count") return fmt::format("{:g}", value);
     if (what->unit == "share")
-        return fmt::format("{:.12g}%", 100 * value); // 99.999999999% is no 100%
+        return fmt::format("{:.12g}%", 100 * value); // 99.999999999% must not become 100%
     if (what->unit == "money") return money_in_words(value, unit);
     return fmt::format("{:.4g} {}", value / what->factor, what->unit);
 }

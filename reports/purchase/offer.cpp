@@ -24,7 +24,7 @@ namespace {
 
 constexpr double many = 1e9;
 
-/// What numbers are out of their range; empty where all is well.
+/// A message for numbers out of range; empty if valid.
 std::string range_fault(std::string_view key, double value) {
     constexpr std::array above_zero{"count",        "vcpus",      "cores",
                                     "memory_gib",   "latency_ms", "idle_reclaim_hours",
@@ -33,14 +33,14 @@ std::string range_fault(std::string_view key, double value) {
     const bool zero_allowed = std::ranges::count(above_zero, key) == 0;
     const double most = std::ranges::count(shares, key) > 0 ? 1 : many;
     if ((value > 0 && value <= most) || (zero_allowed && value == 0)) return {};
-    return fmt::format("{:g} is not {} {:g}", value, zero_allowed ? "0 to" : "above 0 and at most",
-                       most);
+    return fmt::format("{:g} is out of range ({} {:g})", value,
+                       zero_allowed ? "0 to" : "above 0, at most", most);
 }
 std::string range_fault(std::string_view key, const Amount& amount) {
     constexpr double most = 1e12;
     const auto& [text, value] = amount;
     if (value < 0) return fmt::format("{} is negative", plain(text, 60));
-    if (value == 0) return key == "price" ? "is 0; leave out a price that is not known" : "";
+    if (value == 0) return key == "price" ? "is 0; leave out an unknown price" : "";
     return value > most || value < 1 / most ? fmt::format("{} is out of range", plain(text, 60))
                                             : std::string{};
 }
@@ -62,15 +62,18 @@ std::optional<double> commitment_months(Tariff tariff) {
 }
 
 std::pair<std::string_view, std::string> fault_of(const Offer& offer) {
-    if (offer.provider.empty()) return {"provider", "is missing: who offers it"};
+    if (offer.provider.empty()) return {"provider", "is missing: the name of the provider"};
     if (offer.instance.empty()) return {"instance", "is missing: the type of the node"};
     if (offer.tariff == Tariff::unset)
         return {"tariff", fmt::format("is missing: {}", expected_text(offer.tariff))};
     if (!offer.currency.empty() && !is_currency(offer.currency))
-        return {"currency", fmt::format("\"{}\" is no currency of ISO 4217: USD, EUR, CNY, ...",
-                                        plain(offer.currency, 60))};
+        return {
+            "currency",
+            fmt::format("unknown currency \"{}\" (expected an ISO 4217 code: USD, EUR, CNY, ...)",
+                        plain(offer.currency, 60))};
     if (!offer.date.empty() && !seconds_of(offer.date))
-        return {"date", fmt::format("\"{}\" is no date: 2026-01-31", plain(offer.date, 60))};
+        return {"date",
+                fmt::format("invalid date \"{}\" (expected YYYY-MM-DD)", plain(offer.date, 60))};
     std::pair<std::string_view, std::string> fault;
     each_field(
         [&](const char* key, const auto& member) {
@@ -115,7 +118,7 @@ bool is_formula(std::string_view cell) {
     if (first == std::string_view::npos) return false;
     const char start = cell[first];
     if (start == '=' || start == '@') return true;
-    // A sign in front of what is no number: "-2+3", "+cmd|...".
+    // A sign before text: "-2+3", "+cmd|...".
     return (start == '+' || start == '-') &&
            cell.find_first_not_of("0123456789.,eE+- ", first + 1) != std::string_view::npos;
 }
@@ -143,10 +146,14 @@ std::optional<std::string> with_point(std::string_view number) {
 
 } // namespace
 
-Result<Amount> parse_amount(std::string_view text, bool decimal_comma) {
+namespace {
+
+/// `expected`: an example for the message.
+Result<Amount> parse(std::string_view text, bool decimal_comma, std::string_view expected) {
     const auto show = [&] { return '"' + plain(text, 60) + '"'; };
     const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return fail("an amount is missing: write 98.32");
+    if (first == std::string_view::npos)
+        return fail(fmt::format("number is missing (expected {})", expected));
     auto number = text.substr(first, text.find_last_not_of(" \t") - first + 1);
     if (is_formula(number)) return fail(show() + " is a formula; write its value");
     const auto pointed = decimal_comma ? with_point(number) : std::nullopt;
@@ -159,9 +166,18 @@ Result<Amount> parse_amount(std::string_view text, bool decimal_comma) {
     double value = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
     if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(value))
-        return fail(show() + " is no amount; write the number alone, 98.32, and the currency in "
-                             "its own place");
+        return fail(fmt::format("invalid number {} (expected {})", show(), expected));
     return Amount{.text = std::string{number}, .value = value};
+}
+
+} // namespace
+
+Result<Amount> parse_amount(std::string_view text, bool decimal_comma) {
+    return parse(text, decimal_comma, "98.32, with the currency in its own field");
+}
+
+Result<Amount> parse_number(std::string_view text, bool decimal_comma) {
+    return parse(text, decimal_comma, text.ends_with('%') ? "0.7 for 70%" : "a number such as 1.5");
 }
 
 json::Value encode_value(const Amount& amount) { return amount.text; }
@@ -224,7 +240,7 @@ PriceState as_node(const Offer& offer, const reference::Hardware* hardware) {
     return *offer.gpus == 0 ? PriceState::host_only : PriceState::part_of_node;
 }
 
-/// The newest of the direct rates and the inverse ones; null: there is none.
+/// The newest of the direct rates and the inverse ones, or null.
 const ExchangeRate* newest(const std::vector<ExchangeRate>& rates, std::string_view from,
                            std::string_view to) {
     const ExchangeRate* best = nullptr;
@@ -302,9 +318,10 @@ Result<void> one_currency(const std::vector<Price>& prices) {
     for (const auto& price : prices)
         if (price.state == PriceState::known) currencies.insert(price.currency);
     if (currencies.size() < 2) return {};
-    return fail(fmt::format("the offers are in {}: --currency says in which of them to compare, by "
-                            "exchange rates in the files",
-                            document::list_of({currencies.begin(), currencies.end()}, 6)));
+    return fail(
+        fmt::format("the offers are in {}: choose one of them with --currency; exchange rates "
+                    "are those of the files",
+                    document::list_of({currencies.begin(), currencies.end()}, 6)));
 }
 
 } // namespace assay::purchase

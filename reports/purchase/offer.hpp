@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a provider offers: a node, what it includes, a tariff, a price in the currency of the quote, and what is promised
-// beside it; and whether the price may be counted with. Files of offers (configs/offers, schema assay.offers/1, or CSV with
+// An offer of a provider: a node and its contents, a tariff, a price in the currency of the quote, promises, and if the
+// price is usable. Files of offers (configs/offers, schema assay.offers/1, or CSV with
 // the same names as columns) are the user's own; nothing is ever fetched. Keys name their unit.
 
 #pragma once
@@ -33,9 +33,11 @@ struct Amount {
     double value = 0;
     bool operator==(const Amount&) const = default;
 };
-/// Fails where it is no number, a formula, or may be read in two ways: "1.234,5", "1,234". With
+/// Fails for invalid numbers, formulas and ambiguous texts: "1.234,5", "1,234". With
 /// `decimal_comma`, "0,2956" and "23.920,50" are numbers, while "1,234" and "1.234" stay ambiguous.
 Result<Amount> parse_amount(std::string_view text, bool decimal_comma = false);
+/// The same for numbers that are not money: the message does not mention currencies.
+Result<Amount> parse_number(std::string_view text, bool decimal_comma = false);
 json::Value encode_value(const Amount& amount);
 void decode_value(const json::Object& object, std::string_view key, Amount& out);
 
@@ -63,7 +65,7 @@ constexpr bool from_text(std::string_view text, Tariff& out) {
     out = found;
     return true;
 }
-/// That one is bound to; nothing where one is not, or it is not known.
+/// Length of the commitment; nothing without one, or if it is unknown.
 std::optional<double> commitment_months(Tariff tariff);
 
 struct Offer {
@@ -147,7 +149,7 @@ struct Offers {
     std::vector<Offer> offers;
 };
 
-/// What files of others do not say: a catalogue of SkyPilot names neither provider nor date.
+/// Values that other formats lack: a SkyPilot catalogue names neither provider nor date.
 struct OfferDefaults {
     std::string provider;
     std::string date;
@@ -158,7 +160,7 @@ struct OffersRead {
     std::vector<std::string> faults; ///< each with its place; lines that have one are left out
     std::size_t skipped = 0;         ///< lines of a catalogue that are for no machine
 };
-/// What is wrong with an offer, whatever it was read from: the key and what about it; empty where all is well.
+/// The fault of an offer, independent of its format: the key and a message; empty if valid.
 std::pair<std::string_view, std::string> fault_of(const Offer& offer);
 
 /// The names of columns that offers are read from.
@@ -208,13 +210,13 @@ Exchange exchange(const std::vector<ExchangeRate>& rates, std::string_view from,
 
 struct Price {
     PriceState state = PriceState::known;
-    std::string currency; ///< that it is shown in
+    std::string currency; ///< shown currency
     Exchange exchanged;
-    /// Of one node, in `currency`; nothing for what is bought, whose cost depends on how long it is used.
+    /// Price of one node in `currency`; nothing for purchases, whose cost depends on how long they are used.
     std::optional<double> hour;
 };
-/// Of one node, as quoted: what a commitment costs at once spread over it, a month over 730 hours; the price of what is
-/// bought.
+/// Price of one node, as quoted: a commitment's one-time cost is spread over
+/// it, a month over 730 hours; for purchases the price.
 double quoted_hour(const Offer& offer);
 Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates, const PriceTerms& terms);
 

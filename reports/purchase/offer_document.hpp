@@ -22,7 +22,7 @@ namespace assay::purchase {
 
 /// For programs: these stay as they are. What each means: offers.json of document/texts.
 ASSAY_ENUM(OfferCode,
-           unreadable,       // a line that is no offer
+           unreadable,       // an invalid line
            unpriced,         // the price may not be counted with: PriceState says why
            mixed_currencies, // no rate leads from one to the other
            not_node_price,   // by the catalogue: of the host alone, or of a part of the node
@@ -39,7 +39,7 @@ ASSAY_ENUM(OfferCode,
            no_results,      // offers that nobody measured
            no_offer)        // what was measured is not offered
 
-/// `runs`: what was measured; null: not asked for. `hardware`: the catalogue; null: not held against it.
+/// `runs`: what was measured; null: not asked for. `hardware`: the catalogue to compare with; null: none.
 std::vector<document::LintRow> lint(const OffersRead& read, const PriceTerms& terms,
                                     const store::Collection* runs = nullptr,
                                     const reference::Hardware* hardware = nullptr);

@@ -28,7 +28,7 @@ using document::Severity;
 /// Offers alike are nearer to each other than this.
 constexpr double apart = 3;
 constexpr std::size_t shown = 3;
-/// Of one kind; the rest are counted.
+/// Findings of one kind that are listed; the rest are counted.
 constexpr std::size_t most = 50;
 
 class Linter {
@@ -67,7 +67,7 @@ private:
                           .instead = std::move(instead)});
     }
 
-    /// Of several offers.
+    /// A finding about several offers.
     void add(OfferCode code, Severity severity, std::string what, std::string instead) {
         found_.push_back({.code = to_string(code),
                           .severity = severity,
@@ -189,8 +189,8 @@ private:
                  say<text::offers::compare_quotes>());
         return quote.named;
     }
-    /// Of one GPU and hour, in the currency of the offer, by the memory of the GPU: nobody rents a GB of it for less than
-    /// USD 0.002 or for more than USD 0.6 (markets of single consumer cards and spot T4: 0.003; V100 on demand: 0.19).
+    /// Price limits per GPU-hour, in the currency of the offer, from the GPU's memory: market prices per GB are between
+    /// USD 0.002 and USD 0.6 (markets of single consumer cards and spot T4: 0.003; V100 on demand: 0.19).
     std::pair<double, double> plausible(const Offer& offer, bool has_gpus) {
         constexpr double least_usd = 0.002;
         constexpr double most_usd = 0.6;
@@ -210,7 +210,7 @@ private:
         return range;
     }
 
-    /// Of one provider, region and GPU: as much as fewer GPUs cost, and no offer at another price costs as much a GPU.
+    /// Finds, within one provider, region and GPU, prices equal to that of fewer GPUs whose price per GPU is unique.
     void growth(const std::vector<Quote*>& family) {
         constexpr double near = 1.5;           // larger nodes are a little cheaper or dearer a GPU
         std::map<double, const Quote*> fewest; // GPUs for a price

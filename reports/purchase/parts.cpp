@@ -44,7 +44,16 @@ std::string with_figures(const UnrankedOffer& one, const Ranking& ranking) {
                                          join(figures));
 }
 
-std::string why(const UnrankedOffer& one, const Ranking& ranking) {
+/// Inputs that this cost line of the offer lacks.
+std::string missing_inputs(const UnrankedOffer& one, const View& view, const char* line) {
+    MissingInputs missing{cost_settings()};
+    for (const auto& cost : view.found.costs)
+        if (cost.offer.id == one.offer.id) missing.add(cost.lines, {line});
+    return missing.text();
+}
+
+std::string why(const UnrankedOffer& one, const View& view) {
+    const auto& ranking = view.ranking;
     auto form = std::string{find_text("unranked", to_string(one.why)).value_or("")};
     const auto type = std::ranges::find_if(ranking.scores.types, [&](const auto& own) {
         return own.instance == one.offer.instance && own.provider == one.offer.provider;
@@ -53,7 +62,9 @@ std::string why(const UnrankedOffer& one, const Ranking& ranking) {
     case Unranked::no_price:
         return fmt::format(fmt::runtime(form), in_words(one.price));
     case Unranked::no_cost:
-        return fmt::format(fmt::runtime(form), name_of_line(one.missing));
+        return fmt::format(fmt::runtime(form), missing_inputs(one, view, "part_gpu"));
+    case Unranked::spot_risk:
+        return fmt::format(fmt::runtime(form), missing_inputs(one, view, "goodput"));
     case Unranked::coverage:
         return fmt::format(fmt::runtime(form), human_percent(type->coverage));
     case Unranked::not_alike:
@@ -62,7 +73,6 @@ std::string why(const UnrankedOffer& one, const Ranking& ranking) {
         return fmt::format(fmt::runtime(form), in_words(*one.broken));
     case Unranked::need:
         return fmt::format(fmt::runtime(form), missed(one, ranking));
-    case Unranked::spot_risk:
     case Unranked::not_measured:
     case Unranked::incomplete:
         break;
@@ -75,7 +85,7 @@ std::string why(const UnrankedOffer& one, const Ranking& ranking) {
 Findings unranked(const View& view) {
     std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
     for (const auto& one : view.ranking.unranked) {
-        auto reason = why(one, view.ranking);
+        auto reason = why(one, view);
         auto known = std::ranges::find(reasons, reason, [](const auto& own) { return own.first; });
         if (known == reasons.end())
             known = reasons.emplace(reasons.end(), std::move(reason), std::vector<std::string>{});
@@ -110,7 +120,8 @@ std::vector<Block> risks(const View& view) {
                 {.severity = Severity::caution,
                  .what = say<text::procure::few_machines>(
                      plain(quoted.instance), say_count<text::procure::machine_count>(count)),
-                 .action = say<text::procure::risk_few_do>()});
+                 .action = say<text::procure::risk_few_do>(plain(quoted.provider),
+                                                           plain(quoted.instance))});
         if (const auto goodput = offer.cost.lines.of("goodput");
             quoted.tariff == Tariff::spot && goodput)
             risks.findings.push_back(
@@ -213,7 +224,7 @@ Table data_sheets(const View& view) {
 
 namespace {
 
-/// What work is counted by, of a rate of that unit: so much of it is one.
+/// The unit of work for a rate, and its size in the rate's unit.
 struct Per {
     std::string unit;
     double amount;
@@ -230,8 +241,8 @@ std::optional<Per> per_of(const std::string& unit) {
 
 } // namespace
 
-/// By the mean rate of each measure over what all types have: of a node that works all of the hour. Of each type its best
-/// offer.
+/// By the mean rate of each measure over what all types have, for a node that
+/// works all of the hour. One offer of each type: its best.
 Table unit_costs(const View& view) {
     constexpr double seconds_an_hour = 3600;
     Table table{.columns = {{.title = say<text::procure::unit_of_work>()}},

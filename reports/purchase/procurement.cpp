@@ -94,7 +94,7 @@ Cell ratio_cell(double ratio) {
 Cell percent_cell(double share) {
     return {.text = human_percent(share), .number = share, .unit = unit_share};
 }
-/// Of so many draws: neither sure nor impossible.
+/// Never 0% or 100%, because the draws are finite.
 std::string chance(double probability) {
     constexpr double least = 0.0005;
     if (probability > 1 - least) return say<text::procure::over>("99.9%");
@@ -170,7 +170,7 @@ std::string over(std::size_t count, const char* form, const char* between) {
 
 } // namespace
 
-/// What a page can compute anew. The machine's price is what it was before utilisation and term entered.
+/// Inputs that a page can recompute the ranking from. The machine's price is that before utilisation and term.
 Chart what_if(const View& view) {
     RankingChart data{.currency = view.ranking.currency,
                       .term = view.found.options.costs.term_months,

@@ -24,10 +24,10 @@ struct Procurement {
     Profiles profiles;
     Ranking ranking;
     std::vector<Promise> promises;
-    /// What speaks against the prices of ranked offers: serious findings of offer_document.hpp, the best offer's first.
+    /// Doubts about prices of ranked offers: serious findings of offer_document.hpp, the best offer's first.
     std::vector<document::LintRow> doubts;
     std::string snapshot;                 ///< SHA-256 of the files of offers
-    std::vector<store::Problem> problems; ///< files that take no part
+    std::vector<store::Problem> problems; ///< files left out
     std::vector<std::string> not_offered; ///< types that were measured all the same
     std::size_t machines = 0;
     std::size_t runs = 0;
@@ -45,14 +45,14 @@ struct ProcurementInputs {
 Result<Procurement> make_procurement(ProcurementInputs inputs);
 
 // --- view ----------------------------------------------------------------------------------------
-// What the parts of a procurement report are made with.
+// Shared by the parts of a procurement report.
 
 /// "1.12x"
 std::string times(double ratio);
-/// "93%"; of so many draws: neither sure nor impossible.
+/// "93%"; never 0% or 100%, because the draws are finite.
 std::string chance(double probability);
 document::Cell ratio_cell(double ratio);
-/// Of a provisional ranking, which has none, the word.
+/// The word "provisional" if there is no probability.
 document::Cell chance_cell(std::optional<double> probability);
 document::Cell percent_cell(double share);
 document::Column numeric(std::string title, std::uint8_t rank = 0);
@@ -64,9 +64,9 @@ struct View {
     explicit View(const Procurement& purchase) : found{purchase}, ranking{purchase.ranking} {}
 
     const RankedOffer& best() const { return ranking.offers.front(); }
-    /// Beside the best.
+    /// Value relative to the best offer.
     double value_of(const RankedOffer& offer) const;
-    /// Of the interval of that, as a logarithm.
+    /// Half width of its interval, as a logarithm.
     double half(const RankedOffer& offer) const;
     /// It is of another type than the best, and enough machines of both were measured.
     bool has_interval(const RankedOffer& offer) const;
@@ -81,7 +81,7 @@ struct View {
     const Ranking& ranking;
 };
 
-/// What a page computes anew when prices, weights or terms are changed, and a workbook: the first offers, and the weights.
+/// Tables that a workbook recomputes when prices, weights or terms change: the first offers, and the weights.
 document::Chart what_if(const View& view);
 std::vector<document::Table> live_ranking(const View& view);
 
@@ -89,7 +89,7 @@ std::vector<document::Table> live_ranking(const View& view);
 document::Findings unranked(const View& view);
 std::vector<document::Block> risks(const View& view);
 document::Table contract(const Procurement& found);
-/// Of offers that nobody measured.
+/// Data sheet figures of offers without measurements.
 document::Table data_sheets(const View& view);
 document::Table unit_costs(const View& view);
 document::Facts assumptions(const View& view);

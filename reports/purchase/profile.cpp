@@ -51,14 +51,14 @@ std::string fault_of(const Profile& profile, const Profiles& profiles) {
     double sum = 0;
     for (const auto& [measure, value] : profile.weights) {
         if (std::ranges::find(profiles.measures, measure, &Measure::id) == profiles.measures.end())
-            return fmt::format("there is no measure \"{}\"{}", measure,
+            return fmt::format("unknown measure \"{}\"{}", measure,
                                suggestion(measure, names_of(profiles.measures, &Measure::id)));
         sum += value;
     }
     if (const auto needs = all_needs(profile.needs, {}); !needs) return needs.error().message;
     constexpr double rounding = 1e-6;
     if (std::abs(sum - 1) > rounding)
-        return fmt::format("the weights sum to {:.6g}; they must sum to 1", sum);
+        return fmt::format("the weights sum to {:.6g} (expected 1)", sum);
     return "";
 }
 
@@ -66,8 +66,9 @@ std::string fault_of(const Profile& profile, const Profiles& profiles) {
 std::string fault_of(const Measure& measure) {
     for (const auto& filter : measure.where)
         if (const auto equals = filter.find('='); equals == std::string::npos || equals == 0)
-            return fmt::format("\"{}\" is no filter: benchmark=gemm.*, precision=bf16|fp16",
-                               plain(filter, 200));
+            return fmt::format(
+                "invalid filter \"{}\" (expected benchmark=gemm.*, .precision=bf16|fp16)",
+                plain(filter, 200));
     return "";
 }
 
@@ -124,7 +125,7 @@ Result<Profile> find_profile(const Profiles& profiles, const std::string& name) 
     const auto found = std::ranges::find(profiles.profiles, name, &Profile::name);
     if (found != profiles.profiles.end()) return *found;
     const auto names = names_of(profiles.profiles, &Profile::name);
-    return fail(fmt::format("there is no profile \"{}\"{}; there are {}", plain(name, 60),
+    return fail(fmt::format("unknown profile \"{}\"{}; known: {}", plain(name, 60),
                             suggestion(name, names), fmt::join(names, ", ")));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What work consists of (configs/profiles): measures, which say what test items count as one kind of work, and profiles,
-// which give measures weights.
+// Mixes of work (configs/profiles): a measure selects the cases that count as one kind of work, and a profile gives
+// measures weights.
 
 #pragma once
 
@@ -49,7 +49,7 @@ struct Profiles {
     std::vector<Profile> profiles;
 };
 
-/// In the language in use; the id or name where there is no title.
+/// The title in the language in use; the id or name without one.
 std::string title_of(const Measure& measure);
 std::string title_of(const Profile& profile);
 

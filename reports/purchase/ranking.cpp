@@ -98,7 +98,7 @@ private:
             auto& logs = out_.logs.emplace_back();
             for (const auto& machine : type.machines)
                 logs.push_back(weighted(machine.logs, weights));
-            // As many nodes again of what was measured on one: the same machines.
+            // The same machines, offered in another number of nodes.
             const auto number = out_.alike.size();
             const auto [found, is_new] =
                 seen.try_emplace({type.provider + type.instance, logs}, number);
@@ -154,7 +154,7 @@ private:
         out_.sure = best.front() >= stats::sure_probability;
     }
 
-    /// Who misses a need is told so first, and who was not measured at all before what is not known of it.
+    /// Missed needs come first, and missing measurements before other unknown values.
     std::optional<Unranked> fault_at(std::size_t i) const {
         const auto& offer = costs_[i].offer;
         if (has(judged_[i], Outcome::missed)) return Unranked::need;
@@ -255,7 +255,7 @@ Result<Ranking> rank(const Offers& offers, const std::vector<Cost>& costs, const
     ASSAY_TRY(ranking.needs, all_needs(profile.needs, own));
     ASSAY_TRY(const auto judged, judge(ranking.needs, costs, measured));
     const auto broken = broken_promises(offers.offers, measured);
-    // What is not ranked takes away nothing that the others have in common.
+    // Types that are not ranked do not reduce what the others have in common.
     std::vector<Offer> candidates;
     for (std::size_t i = 0; i < offers.offers.size(); ++i)
         if (!broken[i] && !has(judged[i], Outcome::missed) && !has(judged[i], Outcome::unknown))
@@ -316,7 +316,7 @@ std::vector<Flip> flips_of(const Ranking& ranking, std::size_t first, std::size_
     const auto& b = ranking.offers[second];
     const double gap = a.value() - b.value();
     std::vector<Flip> flips;
-    // Of all that it costs, only the price of the machine falls.
+    // Only the price of the machine falls; other costs stay.
     const double falls = b.hour.total() * (1 - std::exp(-gap)) / b.hour.machine;
     if (falls < 1) flips.push_back({.price_falls = falls, .measure = {}});
     const auto speed_a = means_of(ranking.scores.types[a.type]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which offer gives the most work for the money? Score over cost of a node and hour, as a logarithm; its certainty is that
-// of the machines that were measured, prices are exact. What is not known takes an offer out, with the reason, and so do
-// machines that are not those promised.
+// Which offer gives the best value for money? Score over cost of a node-hour, as a logarithm; its uncertainty is that
+// of the measured machines, prices are exact. Offers with unknown values, or with machines other than promised, are left
+// out with the reason.
 
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace assay::purchase {
 
-/// What of a measure was compared.
+/// The compared part of a measure.
 struct Compared {
     std::string measure; ///< id
     double weight = 0;   ///< in the profile
@@ -54,7 +54,7 @@ struct ScoredType {
     std::vector<ScoredMachine> machines;
     double coverage = 0;     ///< weight of the measures that this type has, by itself
     std::size_t partial = 0; ///< machines left out: they lack what the others of the type have
-    /// Of guests, which are ranked by what they deliver: the share of replicas on the level that is their value.
+    /// For virtual machines, which are ranked by delivered speed: share of replicas at the level of their value.
     std::optional<double> fast_share{};
     bool ranked = false; ///< else its coverage is too small, or no machine is complete
     /// Not ranked since it was measured by other work than the others: the weight that all had in common.
@@ -67,16 +67,16 @@ struct Scores {
     std::vector<ScoredType> types;  ///< in the order of the offers
 };
 
-/// Of types that are offered, by any name of their provider that `hardware` knows. Types with less than `least_coverage` of
+/// Scores of the offered types; `hardware` knows other names of providers. Types with less than `least_coverage` of
 /// the weight are not ranked, so that they do not take away what others have in common; nor are those that share least
-/// with the others while all have less than that in common. Fails where a measure takes the best of different units.
+/// with the others while all have less than that in common. Fails if a measure takes the best of different units.
 Result<Scores> score(const std::vector<Offer>& offers, const Profile& profile,
                      const Profiles& profiles, const store::Collection& runs,
                      double least_coverage = 0.5, const reference::Hardware* hardware = nullptr);
 
 // --- ranking ---------------------------------------------------------------------------------
 
-/// What a node costs in an hour of use, part by part: each adds to those before it.
+/// Cost of a node in an hour of use, by parts that add up.
 struct HourCost {
     double machine = 0; ///< rent, or what is written off
     double power = 0;   ///< of machines that are bought; others' is in their rent
@@ -85,15 +85,15 @@ struct HourCost {
     double total() const { return machine + power + other + failures; }
 };
 
-/// What the cost of a machine in an hour of use is made of: price (over utilisation, unless it is paid by use) times what a
-/// commitment is longer than the term.
+/// Terms of a machine's cost in an hour of use: price (over utilisation, unless billed by use) times the ratio by which
+/// a commitment exceeds the term.
 struct HourTerms {
     double price = 0;
     bool by_use = false;
     double commitment = 0; ///< months; 0: none
     double factor = 1;     ///< of price
 };
-/// Of an offer whose cost is known.
+/// For offers with known cost.
 HourTerms hour_terms(const Cost& cost);
 
 struct RankedOffer {
@@ -130,7 +130,7 @@ struct Factor {
     double log = 0;        ///< above 0: for the first
 };
 
-/// What would make the second as good as the first.
+/// A change that would make the second offer as good as the first.
 struct Flip {
     std::optional<double> price_falls; ///< of the second, as a share of its price
     std::string measure;               ///< or its weight; the others keep their proportions
@@ -179,7 +179,7 @@ Result<Ranking> rank(const Offers& offers, const std::vector<Cost>& costs, const
                      const Profiles& profiles, const RankingOptions& options,
                      const Measured& measured);
 
-/// Of offers of one ranking, by index.
+/// Compare offers of one ranking, by index.
 std::vector<Factor> factors_of(const Ranking& ranking, std::size_t first, std::size_t second);
 std::vector<Flip> flips_of(const Ranking& ranking, std::size_t first, std::size_t second);
 /// The mean log of a type at each measure that counts.

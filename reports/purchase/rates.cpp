@@ -27,10 +27,10 @@ bool fits(const std::string& pattern, const decide::Series& series) {
     return fnmatch(escaped.c_str(), name.c_str(), 0) == 0;
 }
 
-/// What a job's power is computed from, beside the rate.
+/// Metrics that a job's power is computed from.
 bool stands_beside(const std::string& metric) { return metric == "time" || metric == "energy"; }
 
-/// Of all machines, from one value of each: the median of its runs.
+/// Values over machines, each the median of the machine's runs.
 struct Gathered {
     std::map<std::string, std::vector<double>> values; ///< by machine
     double low = HUGE_VAL;
@@ -62,9 +62,9 @@ Result<Work> parse_work(const std::string& text) {
     const auto at = text.rfind('=');
     const auto amount = at == std::string::npos ? std::nullopt : parse_real(text.substr(at + 1));
     if (!amount || at == 0 || !(*amount > 0) || !std::isfinite(*amount))
-        return fail(
-            fmt::format("work \"{}\" is none: NAME=AMOUNT, such as 'gemm.square*=1e18' (FLOP)",
-                        plain(text, 200)));
+        return fail(fmt::format("--work: invalid work \"{}\" (expected NAME=AMOUNT, such as "
+                                "'gemm.square*=1e18' for 1e18 FLOP)",
+                                plain(text, 200)));
     return Work{.pattern = text.substr(0, at), .amount = *amount};
 }
 
@@ -115,7 +115,7 @@ Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
     }
     if (names.size() > 1)
         return fail(fmt::format(
-            "work \"{}\" means {} series on {}: {}; name one of them, or one for each part",
+            "--work: \"{}\" matches {} cases on {}: {}; name one of them, or one for each part",
             plain(work.pattern, 200), names.size(), plain(offer.id, 200),
             document::list_of({names.begin(), names.end()}, 4)));
     if (rates.values.empty()) {

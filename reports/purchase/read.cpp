@@ -48,8 +48,7 @@ public:
                     fault(fmt::format("column {}: occurs twice", plain(titles_[i], 60)));
             if (read_.faults.empty()) rows();
         } else if (rows_.problem().empty()) {
-            read_.faults.push_back(source_ +
-                                   ": holds nothing; assay offers init writes a template");
+            read_.faults.push_back(source_ + ": is empty; a template: assay offers init");
         }
         if (!rows_.problem().empty())
             read_.faults.push_back(fmt::format("{}: {}", source_, rows_.problem()));
@@ -71,20 +70,21 @@ private:
 
     void rows() {
         if (has("BillingCurrency") && has("ChargeCategory"))
-            return fault("is a bill by FOCUS: it says what was paid, not what is offered; write an "
-                         "offer for each type and price (assay offers init)");
+            return fault(
+                "is a FOCUS bill, which lists what was paid, not what is offered; write an "
+                "offer for each type and price (template: assay offers init)");
         const bool is_catalogue = has("InstanceType") && has("Price");
         if (!is_catalogue) {
             for (const auto& title : titles_)
                 if (std::ranges::count(offer_columns(), title) == 0)
-                    return fault(fmt::format("column \"{}\" is not known{}", plain(title, 60),
+                    return fault(fmt::format("unknown column \"{}\"{}", plain(title, 60),
                                              suggestion(title, offer_columns())));
         }
         while (rows_.next()) {
             fine_ = true;
             if (rows_.cells().size() != titles_.size()) {
-                fault(
-                    fmt::format("{} cells under {} titles", rows_.cells().size(), titles_.size()));
+                fault(fmt::format("{} cells in a table of {} columns", rows_.cells().size(),
+                                  titles_.size()));
                 continue;
             }
             if (is_catalogue)
@@ -110,21 +110,24 @@ private:
         out = std::move(*amount);
     }
     void set(std::string_view title, std::optional<double>& out) {
-        std::optional<Amount> amount;
-        set(title, amount);
-        if (amount) out = amount->value;
+        const auto text = cell(title);
+        if (text.find_first_not_of(' ') == std::string_view::npos) return;
+        const auto number = parse_number(text, decimal_comma_);
+        if (!number) return wrong(title, number.error().message);
+        out = number->value;
     }
     void set(std::string_view title, Tariff& out) {
         const auto text = cell(title);
         if (!text.empty() && !from_text(text, out))
-            wrong(title,
-                  fmt::format("\"{}\" is no tariff: {}", plain(text, 60), expected_text(out)));
+            wrong(title, fmt::format("unknown tariff \"{}\" (expected {})", plain(text, 60),
+                                     expected_text(out)));
     }
     void set(std::string_view title, std::optional<bool>& out) {
         const auto text = cell(title);
         if (text.empty()) return;
         if (text != "true" && text != "false")
-            return wrong(title, fmt::format("\"{}\" is neither true nor false", plain(text, 60)));
+            return wrong(title, fmt::format("invalid value \"{}\" (expected true or false)",
+                                            plain(text, 60)));
         out = text == "true";
     }
     void wrong(std::string_view title, const std::string& what) {
@@ -164,7 +167,7 @@ private:
         std::optional<Amount> spot;
         set("SpotPrice", spot);
         set("Price", offer.price);
-        if (offer.instance.empty()) { // an accelerator that is no machine, such as a TPU
+        if (offer.instance.empty()) { // an accelerator without a machine, such as a TPU
             ++read_.skipped;
             return;
         }
@@ -220,14 +223,15 @@ Result<Offers> parse_json(std::string_view text, const std::string& source) {
 std::string fault_of(const ExchangeRate& rate) {
     for (const auto* currency : {&rate.currency, &rate.in})
         if (!is_currency(*currency))
-            return fmt::format("\"{}\" is no currency of ISO 4217", plain(*currency, 60));
+            return fmt::format("unknown currency \"{}\" (expected an ISO 4217 code)",
+                               plain(*currency, 60));
     constexpr double most = 1e9; // no two currencies are further apart
     if (!(rate.rate.value >= 1 / most) || rate.rate.value > most)
         return fmt::format("rate {} is out of range", plain(rate.rate.text, 60));
-    return seconds_of(rate.date) ? "" : "the date is missing, or none: 2026-01-31";
+    return seconds_of(rate.date) ? "" : "date is missing or invalid (expected YYYY-MM-DD)";
 }
 
-/// What neither schema nor columns can say; ids where there are none.
+/// Checks beyond schema and columns; makes missing ids.
 void finish(OffersRead& read, const std::string& source) {
     std::size_t number = 0;
     for (const auto& rate : read.offers.rates) {
@@ -283,7 +287,7 @@ OffersRead parse_offers(std::string_view text, const std::string& source,
 }
 
 Result<OffersRead> read_offers(const std::string& path, const OfferDefaults& defaults) {
-    ASSAY_TRY(const auto text, read_whole(path, most_bytes));
+    ASSAY_TRY(const auto text, read_text(path, most_bytes));
     return parse_offers(text, plain(path), defaults);
 }
 
@@ -303,7 +307,7 @@ Result<Offers> offers_of(const std::vector<std::string>& paths, const OfferDefau
         std::ranges::move(read.offers.regions, std::back_inserter(all.regions));
         for (auto& offer : read.offers.offers) {
             if (!ids.insert(offer.id).second)
-                return fail(fmt::format("{}: an offer \"{}\" is in an earlier file too",
+                return fail(fmt::format("{}: offer \"{}\" also occurs in an earlier file",
                                         offer.where, plain(offer.id, 200)));
             all.offers.push_back(std::move(offer));
         }

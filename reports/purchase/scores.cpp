@@ -24,7 +24,7 @@
 namespace assay::purchase {
 namespace {
 
-/// What is compared: work of one kind (a benchmark with all that is no number, as the precision) and of some size.
+/// Compared work: its kind (a benchmark and its non-numeric parameters, such as the precision) and its size.
 struct Item {
     std::string kind;
     std::string what; ///< kind and size; where each library and way counts by itself, these too
@@ -33,7 +33,7 @@ struct Item {
 /// By run: of one machine.
 using ByRun = std::map<std::uint32_t, double>;
 
-/// What one type has of one measure.
+/// Results of one type for one measure.
 struct Found {
     std::map<std::string, std::map<Item, ByRun>> machines; ///< logarithms
     std::map<Item, std::set<std::string>> series;          ///< names
@@ -70,7 +70,7 @@ bool is_way(const std::string& name, const record::Value& value) {
     static const std::set<std::string, std::less<>> ways{
         "stores", "isa",       "weights",   "planning", "kernels",
         "engine", "algorithm", "transport", "in_place", "together"};
-    // What some places need not say, since they have nothing else.
+    // Parameters that some places leave out because they have only one value.
     static const std::set<std::pair<std::string, std::string>> usual{
         {"threads", "all"}, {"ranks", "all"}, {"accumulation", "exact"}, {"cache", "hot"}};
     return ways.contains(name) || usual.contains({name, record::to_string(value)});
@@ -178,7 +178,7 @@ private:
         return types_[runs_.runs[seen.run].machine];
     }
 
-    /// Where ranked types have less than `least` of the weight in common: takes out those that share least with the others,
+    /// If ranked types have less than `least` of the weight in common, takes out those that share least with the rest,
     /// all of them where several do, since none is then more at home than another.
     bool drop_strangers(std::vector<bool>& ranked, double least) {
         constexpr double rounding = 1e-9;
@@ -232,7 +232,7 @@ private:
             const auto how = together_in(series);
             if (how.empty())
                 alone.push_back(&seen);
-            else if (how.starts_with("devices")) // parts of a host are no host
+            else if (how.starts_with("devices")) // parts of a host do not count as a host
                 together.push_back(&seen);
         }
         add(measure, together, of_team);
@@ -248,7 +248,7 @@ private:
                 std::set<std::string> units;
                 for (const auto& [item, unit] : found.units) units.insert(unit);
                 if (units.size() > 1)
-                    return fail(fmt::format("measure \"{}\" takes the best of test items in {}; "
+                    return fail(fmt::format("measure \"{}\" takes the best of cases in {}: "
                                             "narrow it to one unit, or take each",
                                             measure.id,
                                             document::list_of({units.begin(), units.end()}, 4)));
@@ -307,7 +307,7 @@ private:
         }
     }
 
-    /// What types that are ranked have in common, and each machine's logarithms of it.
+    /// Cases that all ranked types have in common, and each machine's logarithms of them.
     void compare(const std::vector<bool>& ranked) {
         scores_.measures.clear();
         scores_.coverage = 0;
@@ -337,7 +337,7 @@ private:
             if (ranked[t]) machines(t, common);
     }
 
-    /// Of the items that all types have: those of the kind at which they are fastest.
+    /// Keeps, of the items that all types have, those of the kind at which they are fastest.
     std::set<Item> of_one_kind(std::set<Item> shared, std::size_t m,
                                const std::vector<bool>& ranked) const {
         std::map<std::string, std::pair<double, double>> kinds; // sum of logarithms, their number

@@ -94,7 +94,8 @@ Result<std::vector<Usage>> parse_usage(std::string_view text, const std::string&
     while (rows.next()) {
         const auto& cells = rows.cells();
         if (cells.size() != columns.size())
-            return wrong(fmt::format("{} cells under {} titles", cells.size(), columns.size()));
+            return wrong(
+                fmt::format("{} cells in a table of {} columns", cells.size(), columns.size()));
         for (const auto& [title, at] : columns)
             if (is_formula(cells[at]) && title != "hours")
                 return wrong(fmt::format("column {}: \"{}\" is a formula; write its value", title,
@@ -107,7 +108,7 @@ Result<std::vector<Usage>> parse_usage(std::string_view text, const std::string&
             return wrong(fmt::format("column month: invalid month \"{}\" (expected 2026-01)",
                                      plain(cell("month"), 60)));
         if (cell("instance").empty()) return wrong("column instance is empty");
-        const auto hours = parse_amount(cell("hours"));
+        const auto hours = parse_number(cell("hours"));
         if (!hours) return wrong("column hours: " + hours.error().message);
         constexpr double most = 1e9; // a million nodes
         if (hours->value < 0 || hours->value > most)
@@ -117,7 +118,7 @@ Result<std::vector<Usage>> parse_usage(std::string_view text, const std::string&
         last = std::max(last, *month);
     }
     if (!rows.problem().empty()) return fail(fmt::format("{}: {}", source, rows.problem()));
-    if (all.empty()) return fail(source + ": no rows (expected a row a month and instance type)");
+    if (all.empty()) return fail(source + ": no rows (expected one per month and instance type)");
     std::vector<Usage> found;
     for (const auto& [key, months] : all) {
         Usage one{.provider = std::get<1>(key),
@@ -273,9 +274,10 @@ Result<std::vector<UsagePlan>> plan_usage(const std::vector<Usage>& used,
         ASSAY_TRY(plans.emplace_back(), plan(one, costs));
     }
     if (std::ranges::all_of(plans, [](const auto& one) { return !one.forecast; }))
-        return fail(fmt::format("--usage: no instance type has {} months of hours, which a "
-                                "forecast needs",
-                                stats::fewest_months));
+        return fail(
+            fmt::format("--usage: a forecast needs {} months of hours, which no instance type "
+                        "has",
+                        stats::fewest_months));
     std::ranges::stable_sort(plans, std::ranges::greater{}, saved_a_month);
     return plans;
 }

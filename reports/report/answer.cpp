@@ -52,7 +52,7 @@ std::string name_with_library(const Row& row) {
 using Rank = std::tuple<bool, double, double>;
 Rank rank_of(const Row& row, const Shown& shown) {
     const double value = shown.higher_is_better ? *shown.number : -*shown.number;
-    // Of latencies by footprint that of the memory itself; of messages the smallest, as long as it has a size.
+    // For latencies by footprint the memory itself counts; for messages the smallest that has a size.
     double size = 0;
     if (row.benchmark == "memory.latency")
         size = row.bytes.value_or(0);
@@ -83,6 +83,7 @@ struct Best {
     Shown shown;
     Rank rank;
     std::string name;
+    bool of_several_places = false; ///< of which the list has values
 };
 
 /// The best row of each tile, by family and in the order of the run.
@@ -99,14 +100,18 @@ std::vector<Best> best_rows(const Report& report, bool any_benchmark) {
             const auto [entry, is_new] =
                 known.try_emplace(fmt::format("{} {}", row.place, name), best.size());
             if (is_new)
-                best.push_back({&row, std::move(shown), rank, std::move(name)});
+                best.push_back({.row = &row,
+                                .shown = std::move(shown),
+                                .rank = rank,
+                                .name = std::move(name)});
             else if (rank > best[entry->second].rank)
-                best[entry->second] = {&row, std::move(shown), rank, std::move(name)};
+                best[entry->second] = {
+                    .row = &row, .shown = std::move(shown), .rank = rank, .name = std::move(name)};
         }
     return best;
 }
 
-/// What people ask for first.
+/// The question that people ask first.
 std::size_t place_of_family(const Row& row) {
     static constexpr std::array<std::string_view, 9> order{
         "gemm", "peak", "memory", "latency", "fft", "stencil", "md", "collective", "network"};
@@ -114,11 +119,41 @@ std::size_t place_of_family(const Row& row) {
                                     order.begin());
 }
 
-Fact tile(const Best& best, bool several_places) {
+/// The rows of the list of key values, in its order.
+std::vector<Best> shown_first(const Report& report) {
+    auto best = best_rows(report, false);
+    if (best.empty()) best = best_rows(report, true);
+    std::ranges::stable_sort(best, {}, [](const Best& b) { return place_of_family(*b.row); });
+    std::set<std::pair<std::string, std::string>>
+        products; // precisions that a library multiplies in
+    std::set<std::string> places;
+    const auto precision = [](const Best& b) {
+        return std::pair{b.row->place, b.name.substr(b.name.rfind(' ') + 1)};
+    };
+    for (const auto& b : best) {
+        places.insert(b.row->place);
+        if (family_of(b.row->benchmark) == "gemm") products.insert(precision(b));
+    }
+    // A product says more than the peak that bounds it.
+    std::erase_if(best, [&](const Best& b) {
+        return family_of(b.row->benchmark) == "peak" && products.contains(precision(b));
+    });
+    if (best.size() > most_tiles) best.resize(most_tiles);
+    for (auto& b : best) b.of_several_places = places.size() > 1;
+    return best;
+}
+
+std::string tile_name(const Best& best) {
     const auto& row = *best.row;
-    const bool message = is_about_links(row.benchmark);
-    auto name = message ? row.brief : best.name == row.benchmark ? row.short_name : best.name;
-    if (several_places) name = say<text::words::in_brackets>(name, row.place);
+    auto name = is_about_links(row.benchmark) ? row.brief
+                : best.name == row.benchmark  ? row.short_name
+                                              : best.name;
+    return best.of_several_places ? say<text::words::in_brackets>(name, row.place) : name;
+}
+
+Fact tile(const Best& best) {
+    const auto& row = *best.row;
+    const auto name = tile_name(best);
     std::vector<std::string> detail;
     if (!best.shown.interval.empty()) detail.push_back(best.shown.interval);
     if (!row.share.empty() && best.shown.is_primary)
@@ -173,7 +208,7 @@ std::string not_measured(const Run& run, const Report& report) {
     return said.empty() ? say<text::facts::nothing_left_out>() : sentences(said);
 }
 
-/// Of the rows: those with a value, those to be careful with, ...
+/// Counts of the rows: those with a value, those to be careful with, ...
 struct Counts {
     std::size_t values = 0;
     std::map<record::Knowledge, std::size_t> kinds; ///< how well the values are known
@@ -208,7 +243,94 @@ bool are_all_known(const Counts& counts) {
     return known != counts.kinds.end() && known->second == counts.values;
 }
 
-std::string verified_in_words(const Run& run, const Counts& counts) {
+/// Subject of the first line: a family, or one benchmark.
+struct Field {
+    std::string_view of;
+    std::string (*name)();
+};
+constexpr std::array<Field, 3> fields{{{"gemm", &say<text::verdict::products>},
+                                       {"peak", &say<text::verdict::arithmetic>},
+                                       {"memory.stream", &say<text::verdict::memory>}}};
+
+/// "H100" of "NVIDIA H100 80GB HBM3", "RTX 4090" of "NVIDIA GeForce RTX 4090".
+std::string model_of(std::string_view name) {
+    for (const std::string_view maker :
+         {"NVIDIA ", "AMD ", "Tesla ", "Instinct ", "GeForce ", "Quadro "})
+        if (name.starts_with(maker)) name.remove_prefix(maker.size());
+    return std::string{name.substr(0, name.find_first_of(" -", name.find_first_of("0123456789")))};
+}
+
+std::string range_of(const std::vector<double>& shares) {
+    const auto [low, high] = std::ranges::minmax(shares);
+    const auto from = record::human_percent(low);
+    const auto to = record::human_percent(high);
+    return from == to ? to : say<text::verdict::range>(from.substr(0, from.size() - 1), to);
+}
+
+/// "GEMM 91 to 101% of peak, memory 62.4 GB/s": what the list below has of the host or the devices, without rough
+/// values; of one device its data sheet alone where that bounds all of them.
+std::string reached(const Run& run, const std::vector<Best>& best, bool on_host) {
+    std::vector<std::string> parts;
+    std::vector<std::string> of_sheet;
+    for (const auto& field : fields) {
+        const Best* first = nullptr;
+        std::vector<double> shares;
+        bool by_sheet = true;
+        for (const auto& b : best) {
+            const auto& row = *b.row;
+            if ((row.place == "host") != on_host || row.knowledge == record::Knowledge::rough ||
+                (family_of(row.benchmark) != field.of && row.benchmark != field.of))
+                continue;
+            if (first == nullptr) first = &b;
+            // The best memory value is the measured bound of others.
+            if (!is_reliable(row) || row.share.empty() ||
+                (row.benchmark == "memory.stream" && !row.by_data_sheet))
+                continue;
+            by_sheet &= row.by_data_sheet;
+            shares.push_back(row.higher_is_better ? *row.number / *row.ceiling
+                                                  : *row.ceiling / *row.number);
+        }
+        if (first == nullptr) continue;
+        if (shares.empty()) {
+            const bool is_memory = first->row->benchmark == field.of;
+            parts.push_back(say<text::verdict::rate>(is_memory ? field.name() : first->name,
+                                                     first->shown.text));
+            continue;
+        }
+        const auto range = range_of(shares);
+        if (by_sheet) of_sheet.push_back(say<text::verdict::value>(field.name(), range));
+        parts.push_back(by_sheet ? say<text::verdict::of_sheet>(field.name(), range)
+                                 : say<text::verdict::of_peak>(field.name(), range));
+    }
+    if (parts.empty()) return "";
+    const auto& devices = run.machine.devices;
+    const bool is_one_kind = !on_host && !devices.empty() && !devices.front().name.empty() &&
+                             std::ranges::all_of(devices, [&](const auto& device) {
+                                 return device.name == devices.front().name;
+                             });
+    if (is_one_kind && of_sheet.size() == parts.size())
+        return say_count<text::verdict::reaches_sheet>(
+            devices.size(), model_of(devices.front().name), join(of_sheet));
+    const auto text = say<text::words::sentence>(join(parts));
+    return capitalised(text);
+}
+
+/// "6 of 22 values are too noisy to quote, none of those below."
+template <const Entry& text>
+void add_unsure(const Counts& counts, record::Knowledge kind, const std::vector<Best>& best,
+                std::vector<std::string>& said) {
+    const auto found = counts.kinds.find(kind);
+    if (found == counts.kinds.end()) return;
+    std::vector<std::string> names;
+    for (const auto& b : best)
+        if (b.row->knowledge == kind) names.push_back(tile_name(b));
+    said.push_back(say_count<text>(found->second, counts.values,
+                                   names.empty()
+                                       ? say<text::verdict::none_below>()
+                                       : say<text::verdict::below>(list_of(names, names_shown))));
+}
+
+std::string verified_in_words(const Run& run, const Report& report, const Counts& counts) {
     if (counts.unverified == counts.values && run.imported)
         return say_count<text::verdict::imported>(counts.values, run.imported->tool);
     if (counts.unverified > 0)
@@ -216,11 +338,15 @@ std::string verified_in_words(const Run& run, const Counts& counts) {
     if (are_mostly_rough(counts))
         return say_count<text::verdict::do_not_quote>(counts.values,
                                                       counts.kinds.at(record::Knowledge::rough));
-    if (are_all_known(counts)) return say_count<text::verdict::reliable>(counts.values);
-    std::vector<std::string> kinds;
-    for (const auto& [kind, number] : counts.kinds)
-        kinds.push_back(say<text::facts::in_state>(number, knowledge_in_words(kind)));
-    return say_count<text::verdict::kinds>(counts.values, list_of(kinds, kinds.size()));
+    const auto best = shown_first(report);
+    std::vector<std::string> said;
+    for (const bool on_host : {false, true})
+        if (auto text = reached(run, best, on_host); !text.empty())
+            said.push_back(said.empty() ? std::move(text) : say<text::verdict::host>(text));
+    if (are_all_known(counts)) said.push_back(say_count<text::verdict::reliable>(counts.values));
+    add_unsure<text::verdict::rough>(counts, record::Knowledge::rough, best, said);
+    add_unsure<text::verdict::at_least>(counts, record::Knowledge::at_least, best, said);
+    return sentences(said);
 }
 
 } // namespace
@@ -265,26 +391,8 @@ Tone tone_of(const Row& row) {
 }
 
 std::vector<Fact> tiles_of(const Report& report) {
-    auto best = best_rows(report, false);
-    if (best.empty()) best = best_rows(report, true);
-    std::ranges::stable_sort(best, {}, [](const Best& b) { return place_of_family(*b.row); });
-    std::set<std::pair<std::string, std::string>>
-        products; // precisions that a library multiplies in
-    std::set<std::string> places;
-    const auto precision = [](const Best& b) {
-        return std::pair{b.row->place, b.name.substr(b.name.rfind(' ') + 1)};
-    };
-    for (const auto& b : best) {
-        places.insert(b.row->place);
-        if (family_of(b.row->benchmark) == "gemm") products.insert(precision(b));
-    }
-    // A product says more than the peak that it is held against.
-    std::erase_if(best, [&](const Best& b) {
-        return family_of(b.row->benchmark) == "peak" && products.contains(precision(b));
-    });
     std::vector<Fact> tiles;
-    for (const auto& b : best)
-        if (tiles.size() < most_tiles) tiles.push_back(tile(b, places.size() > 1));
+    for (const auto& b : shown_first(report)) tiles.push_back(tile(b));
     return tiles;
 }
 
@@ -327,7 +435,7 @@ void judge(const Run& run, Report& report) {
     if (counts.broken > 0) said.push_back(say_count<text::verdict::broken>(counts.broken));
     if (stopped) said.push_back(say<text::verdict::stopped>());
     said.push_back(counts.values == 0 ? say<text::verdict::nothing>()
-                                      : verified_in_words(run, counts));
+                                      : verified_in_words(run, report, counts));
     const bool all_known = are_all_known(counts);
     if (counts.values > 0 && !all_known && !wrong)
         if (auto cause = busy_cause(record::busy_of(run)); !cause.empty())

@@ -51,7 +51,7 @@ std::vector<std::optional<double>> axis_numbers(const Case& c) {
     return numbers;
 }
 
-/// What a curve's points share: everything but the parameter at `swept`.
+/// Common part of a curve's points: everything but the parameter at `swept`.
 std::vector<std::string> shared_by_points(const Case& c, std::size_t swept) {
     auto parts = parameter_parts(c);
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(swept));
@@ -62,7 +62,7 @@ std::vector<std::string> shared_by_points(const Case& c, std::size_t swept) {
 /// Cases by what they share; the points of each in the order of the swept number.
 using Groups = std::map<std::vector<std::string>, std::map<double, std::size_t>>;
 
-/// What choosing needs of a case: the numbers of its parameters, and hashes of its parts. Without one of them they are
+/// Data of a case for choosing: the numbers of its parameters, and hashes of its parts. Without one of them they are
 /// the sum less its own, so that trying every parameter reads the case once.
 struct Axes {
     std::vector<std::optional<double>> numbers;
@@ -120,7 +120,7 @@ Point point_of(const Case& c, double x, std::string_view x_unit) {
             .unstable = c.status != record::Status::ok};
 }
 
-/// What all curves share is said once; a label keeps the rest. Returns the former.
+/// The common part of all curves is said once; a label keeps the rest. Returns the former.
 std::string label_curves(std::vector<Curve>& curves, const Groups& groups) {
     std::map<std::string_view, std::size_t> curves_with; // each part: in how many
     for (const auto& group : groups)
@@ -224,7 +224,7 @@ std::vector<std::optional<double>> merged_values(const record::Table& table, std
     return values;
 }
 
-/// Of all pairs, whatever is merged for drawing.
+/// Extremes of all pairs, whatever is merged for drawing.
 void add_extremes(const record::Table& table, Matrix& map) {
     std::vector<double> values;
     for (const auto& value : table.values)

@@ -25,7 +25,7 @@ struct FoundCurves {
     std::vector<Sweep> charts;
     std::vector<bool> on_curve; ///< for each case of the run
 };
-/// Of the cases that have a figure. The run is plain (text.hpp).
+/// Curves of the cases that have a figure. The run is plain (text.hpp).
 FoundCurves find_curves(const record::Run& run);
 
 /// The tables of a case, no larger than can be told apart on a page.

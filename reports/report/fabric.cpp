@@ -230,7 +230,7 @@ std::vector<std::string> sentences_of(const List& list, const decide::FabricFind
 
 std::string times(double factor) { return say<text::fabric::times>(fmt::format("{:.2f}", factor)); }
 
-/// What was measured, and whether the fabric blocks.
+/// The measured part, and whether the fabric blocks.
 void add_coverage(const List& list, const decide::FabricFindings& found, const std::string& label,
                   std::vector<Finding>& out) {
     constexpr double noticed = 1.05; // as in decide::CulpritRule

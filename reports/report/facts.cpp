@@ -29,7 +29,7 @@ using record::Machine;
 using record::Run;
 using record::Status;
 
-/// What the harness calls a plan that is no suite.
+/// The harness's name of a plan without a suite.
 constexpr std::string_view custom_suite = "custom";
 
 template <const Entry& Name>
@@ -231,7 +231,7 @@ std::string power_limits_in_words(const record::Platform& platform) {
 std::string title_of(const Run& run) {
     const auto& machine = run.machine;
     std::string host = host_in_words(machine);
-    // What people bought the machine for comes first.
+    // The parts that people bought the machine for come first.
     const auto is_on_device = [](const record::Case& c) { return c.place.kind != "host"; };
     if (machine.devices.empty() || std::ranges::none_of(run.cases, is_on_device)) return host;
     return join({list_of(device_kinds(machine), 2), host});

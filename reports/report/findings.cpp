@@ -36,7 +36,7 @@ using Findings = std::vector<Finding>;
 constexpr double foreign_limit = 0.02;
 // Steal is time we believed to be ours; 1% is above what timer ticks of a hypervisor cost.
 constexpr double steal_limit = 0.01;
-// Two figures of one machine differ by as much: less above its ceiling is no finding.
+// Two figures of one machine differ by this much: less above its ceiling is not a finding.
 constexpr double ceiling_tolerance = 1.03;
 // Names listed in one sentence before it becomes a wall.
 constexpr std::size_t names_shown = 3;
@@ -151,7 +151,7 @@ bool rose(const record::ErrorCounter& counter) {
     return counter.before && counter.after && *counter.after > *counter.before;
 }
 
-/// What the errors say of the values.
+/// The errors' meaning for the values.
 Severity weight(const record::ErrorCounter& counter) {
     const bool is_lost = counter.counter == "ue_count" || counter.counter == "nonfatal" ||
                          counter.counter == "fatal" || counter.source == "driver";
@@ -262,7 +262,7 @@ void said_by_cases(const Run& run, Findings& out) {
                        say<text::finding::more_warnings>(order.size() - sentences_shown), ""});
 }
 
-/// What other virtual machines do, or the hypervisor.
+/// Load by other virtual machines, or the hypervisor.
 bool is_of_the_host(record::DisturbanceCode code) {
     using Code = record::DisturbanceCode;
     return code == Code::steal || code == Code::neighbours || code == Code::cpus_moved;

@@ -98,8 +98,8 @@ Value names(const std::vector<Fact>& facts) {
     return names;
 }
 
-/// What the keys of facts and figures are called in the language of the report, where that is not English:
-/// the keys themselves are the same in every language.
+/// Names of the keys of facts and figures in the language of the report, if not English: the keys themselves are
+/// the same in every language.
 Value names(const Report& report) {
     Value figures = Value::object();
     for (const auto& section : report.sections)

@@ -25,7 +25,7 @@ namespace assay::report {
 using namespace document;
 namespace {
 
-// Of each kind; the map shows the others.
+// Pairs of each kind; the map shows the others.
 constexpr std::size_t named = 3;
 // A matrix of more nodes has millions of pairs, and takes longer than a report should.
 constexpr std::size_t most_nodes = 1024;
@@ -69,7 +69,7 @@ void add_outlier(const record::Case& c, const record::Table& table, std::vector<
          say<text::pair::outlier_do>()});
 }
 
-/// None of a table that is no matrix of the same nodes.
+/// None unless rows and columns of the table are the same nodes.
 decide::Culprits culprits_of(const record::Case& c, const record::Table& table) {
     const std::size_t nodes = table.rows.size();
     if (nodes < 2 || nodes > most_nodes || table.rows != table.columns ||

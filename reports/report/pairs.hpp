@@ -12,7 +12,7 @@
 
 namespace assay::report {
 
-/// Of a table whose rows and columns are the same nodes; none of any other, or where nothing is slow.
+/// Slow pairs of a table whose rows and columns are the same nodes; none for any other, or where nothing is slow.
 std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& table);
 
 /// The names of those that slow all their pairs, the worst first.
@@ -27,12 +27,12 @@ double noise_between_replicas(const record::Case& c, const record::Table& table)
 /// "45% slower", "12 times slower".
 std::string slower_by(double slowdown);
 
-// Of a list of pairs (collective.fabric): who is slow, by how much, how sure that is, and what was not measured.
+// A list of pairs (collective.fabric): the slow ones, by how much, how sure that is, and what was not measured.
 
 /// Its rows are pairs, "node1 to node2", its columns how they played.
 bool is_list_of_pairs(const record::Table& table);
 
-/// Who is slow; nothing where nothing is.
+/// Slow nodes and groups; nothing if none is slow.
 struct SlowInFabric {
     std::vector<std::string> says;  ///< in sentences
     std::vector<std::string> nodes; ///< that slow all their pairs, the worst first

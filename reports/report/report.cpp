@@ -43,7 +43,7 @@ std::string english_title(std::string_view name) {
     return std::string{definition != nullptr ? definition->title : name};
 }
 
-/// What people ask of a service: how long half of the calls take, and all but one in a hundred.
+/// Questions about a service: how long half of the calls take, and all but one in a hundred.
 std::string with_percentiles(const record::Metric& metric, std::string_view unit) {
     std::string value = record::human(*metric.value, unit);
     if (!metric.p99 || !metric.median) return value;
@@ -67,6 +67,7 @@ void add_figures(const Case& c, Row& row) {
     if (const auto share = ceiling_share(c)) {
         row.share = record::human_percent(*share);
         row.ceiling = c.ceiling.value;
+        row.by_data_sheet = c.ceiling.kind == record::CeilingKind::datasheet;
     }
     for (std::size_t i = 1; i < c.metrics.size(); ++i)
         if (const auto& metric = c.metrics[i]; metric.value) {
@@ -103,7 +104,7 @@ void add_notes(const Case& c, Row& row) {
         row.notes.push_back(std::move(text));
 }
 
-/// Of its message or footprint, where a symbol stands for the size the one that it had.
+/// Bytes of its message or footprint; if a symbol stands for the size, those of the setting.
 std::optional<double> bytes_of(const Case& c) {
     for (const auto& parameter : c.parameters) {
         if (!is_bytes(parameter.name)) continue;
@@ -203,7 +204,7 @@ public:
     }
 
 private:
-    /// Of the others a row says the shares alone, and by number what they are shares of.
+    /// A row shows the other ceilings' shares alone, and by number what they are shares of.
     void add_ceilings(const Case& c, std::size_t section, Row& row) {
         if (const std::string text = ceiling_in_words(c); !text.empty())
             row.ceiling_note = note_of(section, text);
@@ -244,7 +245,7 @@ private:
     std::map<std::pair<std::size_t, std::string>, std::size_t> notes_;
 };
 
-/// What stands among the findings, with the cases it concerns, is not said again in every row.
+/// A remark among the findings, with the cases it concerns, is not repeated in every row.
 void drop_repeated_notes(Report& report) {
     std::set<std::string> said;
     for (const auto& finding : report.findings) said.insert(finding.what);
@@ -348,7 +349,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
     std::size_t rows = 0;
     for (std::size_t i = 0; i < run.cases.size(); ++i) {
         const auto& c = run.cases[i];
-        // What does not apply to this machine is listed with its reason, not among the figures.
+        // Cases that do not apply to this machine are listed with the reason, not among the figures.
         if (c.status == Status::skipped || c.status == Status::interrupted ||
             c.status == Status::not_started)
             continue;

@@ -29,13 +29,13 @@ private:
     std::map<std::pair<std::string, double>, const record::Case*> by_value_;
 };
 
-/// Takes away bounds that say nothing: of a case by itself, and by a disturbed one; and warnings of being above a bound,
-/// which are a finding where they mean something. The run is plain, or is not shown.
+/// Takes away bounds that say nothing: of a case by itself, and by a disturbed one; and warnings of being above a
+/// bound, which are a finding where they mean something. The run is plain, or is not shown.
 void settle_ceilings(record::Run& run);
 
-/// One for each place, because a device's roofs are no limits of the host. The roofs are what the run's own
-/// cases were held against: measured rates and bandwidths. None where one of the two, or a case that counts
-/// both operations and bytes, is missing. The run is plain (text.hpp).
+/// One for each place, because a device's roofs do not limit the host. The roofs are the bounds of the run's own
+/// cases: measured rates and bandwidths. None where one of the two, or a case that counts both operations and
+/// bytes, is missing. The run is plain (text.hpp).
 std::vector<Roofline> make_rooflines(const record::Run& run);
 
 } // namespace assay::report

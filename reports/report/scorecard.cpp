@@ -108,7 +108,7 @@ document::Row value_row(const Section& section, const Row& row) {
     if (section.covers.empty() && !row.covers.empty() && !row.between_processes)
         out.cells[0].notes.insert(out.cells[0].notes.begin(),
                                   say<text::report::interval_covers>(row.covers));
-    // What is good in spite of its windows needs no excuse: workbooks have it.
+    // Cases that are good in spite of their windows need no excuse: workbooks have it.
     if (!row.cause.empty()) out.cells[is_reliable(row) ? 7 : 0].notes.push_back(row.cause);
     out.cells[2] = value_of(shown);
     out.cells[3] = share_of(row);
@@ -121,7 +121,7 @@ document::Row value_row(const Section& section, const Row& row) {
     return out;
 }
 
-/// What a case has beside its value: the other metrics, or the primary one where that is not shown first.
+/// Figures of a case beside its value: the other metrics, or the primary one where that is not shown first.
 std::vector<document::Row> further_rows(const Section& section, const Row& row) {
     std::vector<document::Row> rows;
     const auto shown = shown_of(row);

@@ -26,7 +26,7 @@ using document::Tone;
 
 constexpr const char* queries_unit = "queries/s";
 
-/// Of a case whose calls were timed one by one.
+/// The batch of a case whose calls were timed one by one.
 std::optional<ServedBatch> served(const record::Case& c) {
     const auto batch = record::number(c.parameters, "batch");
     const auto time = std::ranges::find(c.metrics, "time", &record::Metric::name);

@@ -33,7 +33,7 @@ struct Serving {
     std::optional<double> bound; ///< of p99, seconds, as asked for
 };
 
-/// Of series with two batches and a p99 at least. The run is plain (text.hpp).
+/// Series with two batches and a p99 at least. The run is plain (text.hpp).
 Serving find_serving(const record::Run& run, std::optional<double> bound);
 
 /// The batch with the most queries whose p99 is within the bound.

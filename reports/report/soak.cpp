@@ -39,7 +39,7 @@ std::string count_in_words(std::uint64_t count) {
     return count < kilo ? std::to_string(count) : record::human(static_cast<double>(count), "");
 }
 
-/// As people call the case; its identity where the file has no such case.
+/// The name of the case for people; its identity if the file has no such case.
 std::string name_of(const record::Run& run, const std::string& of) {
     const auto found = std::ranges::find(run.cases, of, record::identity);
     if (found == run.cases.end()) return of;
@@ -153,7 +153,7 @@ Table cases_of(const record::Run& run, const Soak& soak) {
     return table;
 }
 
-/// Of one case over time; nothing where there are fewer than two values.
+/// One case over time; nothing for fewer than two values.
 template <class Value>
 void add_chart(std::vector<document::Block>& to, std::string title, std::string unit, double start,
                const SoakPhase& phase, Value value) {

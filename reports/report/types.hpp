@@ -66,7 +66,7 @@ struct Row {
     record::Knowledge knowledge = record::Knowledge::none;
     std::string value;                       ///< "505 GFLOP/s"; empty where there is no figure
     std::string title;                       ///< "floating point rate"
-    std::string interval;                    ///< "±0.4%"; empty where there is none
+    std::string interval;                    ///< "±0.4%"; empty if not known
     std::string covers;                      ///< "between 3 processes"
     bool between_processes = false;          ///< what it should cover
     std::string share;                       ///< "98%" of the ceiling; empty without one
@@ -80,6 +80,7 @@ struct Row {
     std::optional<double> low;
     std::optional<double> high;
     std::optional<double> ceiling;
+    bool by_data_sheet = false;               ///< or measured
     std::vector<OtherCeiling> other_ceilings; ///< their shares stand among the notes, too
     std::string unit;
     bool higher_is_better = true;

@@ -10,6 +10,7 @@
 #include "reference/sheet_bounds.hpp"
 #include "store/digest.hpp"
 #include "store/find.hpp"
+#include "store/input.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +20,7 @@
 #include <iterator>
 #include <mutex>
 #include <span>
+#include <system_error>
 #include <utility>
 
 namespace assay::store {
@@ -100,7 +102,7 @@ constexpr double leeway = 86400; // seconds
 Result<void> check_metrics(const Collection& collection, const std::vector<std::string>& wanted) {
     for (const auto& name : wanted)
         if (name != "all" && name != "primary" && !collection.metrics.contains(name))
-            return fail(fmt::format("--metric \"{}\": no case has this metric; there are {}",
+            return fail(fmt::format("--metric: no case has \"{}\" (expected one of {})",
                                     plain(name),
                                     plain(fmt::format("{}", fmt::join(collection.metrics, ", ")))));
     return {};
@@ -134,6 +136,12 @@ Collection read(std::vector<FoundFile> files, std::vector<Problem> problems,
     return all;
 }
 
+bool is_file(const std::string& input) {
+    const auto named = split_label(input);
+    std::error_code ignored;
+    return named && std::filesystem::is_regular_file(named->file, ignored);
+}
+
 } // namespace
 
 bool are_soaks(const Collection& collection) {
@@ -160,6 +168,11 @@ Result<Collection> collect(const std::vector<std::string>& inputs, const Collect
     with_time.now = options.now.value_or(seconds_now()) + leeway;
     auto all = read(std::move(found.files), std::move(found.problems), with_time);
     all.unfinished = std::move(found.unfinished);
+    if (all.runs.empty() && all.unfinished.empty() && !all.problems.empty() &&
+        std::ranges::all_of(
+            all.problems, [](const Problem& one) { return one.code == ProblemCode::unreadable; }) &&
+        std::ranges::all_of(inputs, is_file)) // named one by one: the command is wrong, not a node
+        return fail(fmt::format("{}: {}", all.problems.front().where, all.problems.front().reason));
     if (options.metrics_may_be_missing) return all;
     ASSAY_TRY(check_metrics(all, options.metrics));
     return all;

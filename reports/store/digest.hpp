@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is kept of one result file. What many files have in common (machines, series, settings) is kept once and
+// The kept part of one result file. Parts common to many files (machines, series, settings) are kept once and
 // referred to by number, so that a digest takes a few kB where the file takes 200.
 
 #pragma once
@@ -46,7 +46,7 @@ private:
     std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-/// What digests refer to. Series are without their words.
+/// Pools that digests refer to. Series are without their words.
 struct Pools {
     Pool<record::Machine> machines;
     Pool<decide::Series> series;
@@ -67,7 +67,7 @@ struct RunDigest {
     std::vector<CaseDigest> cases;
 };
 
-/// What a result file says. Only finish() needs the pools for itself: the caller holds a lock.
+/// Contents of a result file. Only finish() needs the pools for itself: the caller holds a lock.
 class Digester {
 public:
     Digester(record::Run run, const MetricChoice& choice);

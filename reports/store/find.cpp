@@ -66,11 +66,11 @@ public:
             return fail(fmt::format("{}: no such file or folder", input.file.string()));
         const auto paths = matches(input.file);
         if (paths.empty())
-            return fail(fmt::format("{}: nothing matches this pattern", input.file.string()));
+            return fail(fmt::format("{}: no file or folder matches", input.file.string()));
         const std::size_t before = count();
         for (const auto& path : paths) ASSAY_TRY(add_path(path, false));
         if (count() > before) return {};
-        return fail(fmt::format("{}: no file matches, and no folder that matches holds a {}",
+        return fail(fmt::format("{}: no result file matches, and no matching folder contains a {}",
                                 input.file.string(), run_file));
     }
 
@@ -89,9 +89,10 @@ private:
         const std::size_t before = count();
         add_folder(path, "");
         if (must_hold_runs && count() == before)
-            return fail(fmt::format("{0}: no {1} in this folder or below; `assay run SUITE --out "
-                                    "{0}` writes one, \"{0}/*.json\" takes files of other names",
-                                    path.string(), run_file));
+            return fail(
+                fmt::format("{0}: no {1} in this folder or below; for files of other names: "
+                            "\"{0}/*.json\"; to measure: assay run SUITE --out {0}",
+                            path.string(), run_file));
         return {};
     }
 
@@ -104,7 +105,7 @@ private:
         for (fs::directory_iterator entry{folder, failed};
              !failed && entry != fs::directory_iterator{}; entry.increment(failed)) {
             std::error_code unknown;
-            // What the folder says of its entries: asking each would take as long as all else.
+            // Types of the entries, from the folder: asking each would take as long as all else.
             const bool is_folder = !entry->is_symlink(unknown) && entry->is_directory(unknown);
             std::string name = entry->path().filename().native();
             has_journal |= name == journal_file;
@@ -277,8 +278,7 @@ Result<void> keep_machine_of(Collection& all, const fs::path& file) {
         const auto problem = std::ranges::find_if(
             all.problems, [&](const Problem& one) { return is_file(one.where, file); });
         return fail(problem == all.problems.end()
-                        ? fmt::format("--machine-of {}: none of the inputs contains this run",
-                                      plain(file.string()))
+                        ? fmt::format("--machine-of {}: not among the inputs", plain(file.string()))
                         : fmt::format("{}: {}", problem->where, problem->reason));
     }
     const auto& id = all.machines[own->machine].id;
@@ -314,7 +314,7 @@ Result<void> keep_machine_of(Collection& all, const fs::path& file) {
 
 namespace {
 
-/// Of each condition of the table its value; nothing where it was not recorded or does not count.
+/// Value of each condition of the table; nothing if it was not recorded or does not count.
 using Values = std::vector<const record::Value*>;
 
 bool compatible(const Values& a, const Values& b) {

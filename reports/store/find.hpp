@@ -65,7 +65,7 @@ std::string joined(const record::NamedList& list);
 // What a node that judges itself looks at: its own runs, in a folder that others may write to as well.
 
 /// Leaves the runs of the machine and campaign of the run in `file`, and the problems and unfinished runs in folders of
-/// that machine. Fails where the file is no part of the collection, with the reason.
+/// that machine. Fails if the file does not belong to the collection, with the reason.
 Result<void> keep_machine_of(Collection& collection, const std::filesystem::path& file);
 
 // --- alike ---------------------------------------------------------------------------------------
@@ -83,10 +83,10 @@ std::vector<record::NamedList> settle(const std::vector<decide::Series>& series,
 
 /// "ecc off", "ecc not recorded".
 std::string condition_in_words(const record::NamedList& conditions, std::string_view name);
-/// Those that are not as usual: "machines 2, ranks 16, path tcp". What a parameter says is not said again.
+/// Those that are not as usual: "machines 2, ranks 16, path tcp". Conditions told by a parameter are not repeated.
 std::string conditions_in_words(const record::NamedList& conditions,
                                 const record::NamedList& parameters = {});
-/// Of settled conditions those that this series did not record: it was taken to be like others.
+/// Settled conditions that this series did not record: it was taken to be like others.
 std::vector<std::string> assumed(const record::NamedList& settled, const decide::Series& series);
 
 } // namespace assay::store

@@ -25,7 +25,7 @@ namespace assay::store {
 using namespace document;
 namespace {
 
-/// Of a metric that is not the primary one: zero is a value where it may be none.
+/// A metric other than the primary one may be zero.
 bool is_amount(const std::optional<double>& value) {
     return value && std::isfinite(*value) && *value >= 0;
 }
@@ -192,7 +192,7 @@ private:
         }
         std::erase_if(candidates_, [&](const Candidate& one) { return dropped.contains(&one); });
     }
-    /// Of two copies of a run that was resumed in between, the whole one is kept. Returns the other one.
+    /// Keeps the complete one of two copies of a run that was resumed in between, and returns the other one.
     const Candidate* drop_one(const Candidate*& kept, const Candidate& one) {
         const auto& id = one.digest.run.id;
         const auto& here = pools_.machines[one.digest.run.machine];
@@ -288,7 +288,7 @@ private:
         seen.scope = metric.scope;
         seen.replicas = std::move(metric.replicas);
     }
-    /// Of what the primary metric of the same case says.
+    /// Computes the metric from the primary one of the same case.
     void compute(decide::Observation& seen, const MetricKind& kind, double factor,
                  const std::vector<decide::ReplicaValue>& replicas) const {
         const bool same = kind.higher_is_better == all_.series[seen.series].higher_is_better;
@@ -305,7 +305,7 @@ private:
             replica.print = 0; // the primary metric has it
         }
     }
-    /// Of all entries: after each, what their digests took is given back.
+    /// Parts of all entries: after each, the memory of its digests is given back.
     static constexpr std::size_t parts = 4;
 
     /// 2000-01-01. Machines without a clock that keeps running begin in 1970.

@@ -59,7 +59,7 @@ Result<Input> split_label(std::string_view argument) {
     }
     if (input.file.empty())
         return fail(
-            fmt::format("\"{}\" names no file; inputs are FILE, FOLDER or LABEL=PATH", argument));
+            fmt::format("invalid input \"{}\" (expected FILE, FOLDER or LABEL=PATH)", argument));
     return input;
 }
 
@@ -79,7 +79,7 @@ Result<Input> find_input(std::string_view argument) {
             fmt::format("{}: {}", other.string(), document::say<text::store::not_regular>()));
     if (!newest)
         return fail(
-            fmt::format("{}: no {} in this folder or below; `assay run SUITE --out {}` writes one",
+            fmt::format("{}: no {} in this folder or below; to write one: assay run SUITE --out {}",
                         input.file.string(), run_file, input.file.string()));
     input.file = *newest;
     return input;
@@ -110,7 +110,7 @@ Result<void> check_output(const fs::path& output, const std::vector<Input>& inpu
         std::error_code ignored;
         if (fs::equivalent(output, input.file, ignored))
             return fail(
-                fmt::format("{} is the result itself; write to another file", output.string()));
+                fmt::format("{}: is the input itself; write to another file", output.string()));
     }
     return {};
 }

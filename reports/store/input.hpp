@@ -28,7 +28,7 @@ Result<Input> find_input(std::string_view argument);
 Result<Input> split_label(std::string_view argument);
 Result<std::vector<Input>> find_inputs(const std::vector<std::string>& arguments);
 
-/// As record::read_run; fails where a section does not match its digest.
+/// The same as record::read_run; fails where a section does not match its digest.
 Result<record::Run> read_result(const std::filesystem::path& file,
                                 record::ReadOptions options = {});
 

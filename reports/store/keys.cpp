@@ -183,9 +183,10 @@ Result<Key> make_key(const Collection& collection, std::string_view name) {
             return record::text(machine.software, name);
         });
     const auto names = all_names(collection);
-    auto hint = suggestion(name, names);
-    if (hint.empty()) hint = fmt::format("; there are {}", fmt::join(names, ", "));
-    return fail(fmt::format("there is no key \"{}\"{}", plain(name), hint));
+    const auto best = nearest(name, names);
+    return fail(fmt::format("unknown key \"{}\"{} (expected one of {})", plain(name),
+                            best.empty() ? "" : fmt::format("; did you mean \"{}\"?", best),
+                            fmt::join(names, ", ")));
 }
 
 Result<std::vector<Key>> make_keys(const Collection& collection,
@@ -201,8 +202,9 @@ Result<std::vector<Key>> make_keys(const Collection& collection,
 Result<Filter> make_filter(const Collection& collection, std::string_view expression) {
     const auto equals = expression.find('=');
     if (equals == std::string_view::npos || equals == 0)
-        return fail(fmt::format("the filter \"{}\" is not KEY=VALUE, KEY=A|B or KEY!=VALUE",
-                                plain(expression)));
+        return fail(fmt::format(
+            "--filter: invalid filter \"{}\" (expected KEY=VALUE, KEY=A|B or KEY!=VALUE)",
+            plain(expression)));
     const bool negated = expression[equals - 1] == '!';
     ASSAY_TRY(auto key, make_key(collection, expression.substr(0, equals - (negated ? 1 : 0))));
     std::vector<std::string> patterns;

@@ -82,7 +82,7 @@ void add_metric(const Case& c, const Metric& metric, std::vector<MetricDigest>& 
     list.push_back(std::move(digest));
 }
 
-/// Of the primary metric where that is a time of a call or of a part of it, otherwise of the time of a call.
+/// Tail of the primary metric if that is a time of a call or of a part of it, otherwise of the time of a call.
 void add_slow_tail(const Case& c, std::vector<MetricDigest>& list) {
     const auto time = std::ranges::find(c.metrics, "time", &Metric::name);
     const auto& primary = c.metrics.front();

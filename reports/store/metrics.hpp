@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a case says beside its primary metric: every other metric, the slow tail of single calls ("time.p99"), and of each matrix its worst, median and spread ("latency.worst", "latency.median", "latency.spread":
-// worst over best), from three values on.
+// What a case says beside its primary metric: every other metric, the slow tail of single calls ("time.p99"), and of
+// each matrix its worst, median and spread ("latency.worst", "latency.median", "latency.spread": worst over best), from
+// three values on.
 
 #pragma once
 
@@ -17,7 +18,7 @@
 
 namespace assay::store {
 
-/// What many cases have in common.
+/// Common part of many cases.
 struct MetricKind {
     std::string name;
     std::string unit;
@@ -26,8 +27,8 @@ struct MetricKind {
     std::string energy_scope{}; ///< of a metric made of energy: Telemetry::energy_scope
 };
 struct MetricValues {
-    /// Of a computed metric, which has no values of its own: by what the primary one is multiplied, or where the
-    /// directions differ, what it divides.
+    /// Factor of a computed metric, which has no values of its own: what the primary one is multiplied by, or where
+    /// the directions differ, what it divides.
     double factor = 0;
     std::optional<double> value;
     std::optional<double> low;
@@ -36,17 +37,17 @@ struct MetricValues {
     std::vector<decide::ReplicaValue> replicas;
 };
 struct MetricDigest : MetricKind, MetricValues {};
-/// Of a measured case whose primary metric has a value.
+/// Metrics of a measured case whose primary metric has a value.
 std::vector<MetricDigest> other_metrics(const record::Case& c);
 
-/// Which metrics are asked for.
+/// The metrics that are asked for.
 class MetricChoice {
 public:
     /// Names of metrics, "primary" or "all"; only primary ones where it is empty. `others`: see CollectOptions.
     explicit MetricChoice(const std::vector<std::string>& names, bool others = false);
     bool primary(std::string_view name) const { return primary_ || is_named(name); }
     bool is_named(std::string_view name) const;
-    /// Of those that are not primary.
+    /// Metrics that are not primary.
     bool other(const MetricKind& kind) const {
         return is_named(kind.name) || (others_ && !kind.is_computed);
     }

@@ -17,7 +17,7 @@ public:
     explicit CsvLine(std::string& out) : out_{out} {}
 
     CsvLine& text(std::string_view value);
-    /// In full precision; an empty cell where there is none.
+    /// In full precision; an empty cell without a value.
     CsvLine& number(const std::optional<double>& value);
     CsvLine& raw(std::string_view value);
     CsvLine& empty(int count);

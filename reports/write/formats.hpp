@@ -46,7 +46,7 @@ std::string to_markdown(std::span<const document::Document> documents);
 // --- pdf -----------------------------------------------------------------------------------------
 // A page on paper: Chromium prints it as a reader would, on A4 with numbers.
 
-/// `html`: a page of to_html(). Fails (environment) where there is no Chromium or Chrome, or it prints nothing within two
+/// `html`: a page of to_html(). Fails (environment) without Chromium or Chrome, or if it prints nothing within two
 /// minutes.
 Result<std::string> to_pdf(std::string_view html);
 

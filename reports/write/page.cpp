@@ -33,7 +33,7 @@ namespace {
 
 // --- html body -----------------------------------------------------------------------------------
 
-// What stands in a page, as HTML: header, sections, tables; a figure for each chart, which the script draws.
+// The HTML of a page: header, sections, tables; a figure for each chart, which the script draws.
 
 struct HtmlBody {
     std::string html;
@@ -309,8 +309,8 @@ bool is_number(char c) {
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-/// Charts have a few hundred pixels and texts three digits: seven are plenty. What has a million and more
-/// is kept to the unit, because dates are seconds since 1970.
+/// Charts have a few hundred pixels and texts three digits: seven are plenty. Numbers from a million on are kept to
+/// the unit, because dates are seconds since 1970.
 void add_number(std::string& out, std::string_view number) {
     double value = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value,
@@ -358,7 +358,7 @@ Value chart_data(const Chart& chart) {
     return data;
 }
 
-/// What the script needs beside the page itself.
+/// Data for the script.
 std::string data_of(std::span<const Document> documents, const std::vector<const Chart*>& charts) {
     Value list = Value::array();
     for (const auto* chart : charts) list.push_back(chart_data(*chart));
@@ -458,8 +458,8 @@ Result<std::string> to_html(std::span<const Document> documents, const HtmlOptio
         if (place == "@DATA@" && !options.page) continue;
         const auto at = page.find(place);
         if (at == std::string_view::npos)
-            return fail(fmt::format("page/page.html has no {} where it should: it is not of "
-                                    "assay {}; build or install it again",
+            return fail(fmt::format("page/page.html: {} is missing: the file is not of "
+                                    "assay {}; build or install assay again",
                                     place, version()),
                         Fault::environment);
         out += page.substr(0, at);

@@ -18,7 +18,7 @@ Result<std::string> to_pdf(std::string_view html) {
     constexpr int not_there = 127; // of `timeout`
     const TemporaryFolder folder;
     if (folder.path().empty())
-        return fail("no folder for temporary files, from which a PDF is printed; set TMPDIR",
+        return fail("no temporary folder for the PDF; set TMPDIR to a writable folder",
                     Fault::environment);
     const auto page = (folder.path() / "page.html").string();
     const auto printed = (folder.path() / "page.pdf").string();
@@ -42,14 +42,16 @@ Result<std::string> to_pdf(std::string_view html) {
         auto pdf = read_whole(printed, most_bytes);
         if (pdf && pdf->starts_with("%PDF-")) return pdf;
         const auto words = trim(said.text);
-        return fail(fmt::format("{} printed no PDF ({}); --html makes the page, which any browser "
-                                "prints",
-                                browser, plain(words.substr(words.rfind('\n') + 1), 200)),
-                    Fault::environment);
+        return fail(
+            fmt::format("{} printed no PDF ({}); write the page with --html and print it in a "
+                        "browser",
+                        browser, plain(words.substr(words.rfind('\n') + 1), 200)),
+            Fault::environment);
     }
-    return fail("a PDF is printed by Chromium or Chrome, and there is none: sudo apt-get install "
-                "chromium; or print the page of --html in any browser",
-                Fault::environment);
+    return fail(
+        "a PDF needs Chromium or Chrome (sudo apt-get install chromium); or write the page with "
+        "--html and print it in a browser",
+        Fault::environment);
 }
 
 } // namespace assay::write

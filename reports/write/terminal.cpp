@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/language.hpp"
+#include "document/text.hpp"
 #include "document/texts/words.hpp"
 #include "write/formats.hpp"
 
@@ -150,6 +151,14 @@ public:
             }
     }
 
+    /// Titles of columns that do not fit.
+    std::vector<std::string> dropped() const {
+        std::vector<std::string> titles;
+        for (const auto i : dropped_)
+            if (!table_.columns[i].title.empty()) titles.push_back(table_.columns[i].title);
+        return titles;
+    }
+
 private:
     std::size_t others() const {
         std::size_t sum = 2;
@@ -162,6 +171,7 @@ private:
             const auto last = std::ranges::max_element(
                 shown_, {}, [&](std::size_t i) { return table_.columns[i].rank; });
             if (table_.columns[*last].rank == 0) return;
+            dropped_.push_back(*last);
             shown_.erase(last);
         }
     }
@@ -205,20 +215,37 @@ private:
     }
     void stack(Lines& page, const Row& row) const {
         std::string name = row.cells[0].text;
-        std::string line;
+        std::vector<std::size_t> fields;
         for (const auto i : shown_) {
             if (i == 0 || table_.columns[i].side > 0 || row.cells[i].text.empty()) continue;
             if (sides_.empty())
-                line += "  " + cell(page, i, row.cells[i]);
+                fields.push_back(i);
             else
                 name = document::say<text::words::in_brackets>(name, row.cells[i].text);
         }
         page.paragraph("  ", 4, name);
-        if (!line.empty()) page.line("  " + line);
+        stack_fields(page, row, fields);
         std::size_t label = 0;
         for (const auto& side : sides_) label = std::max(label, display_width(side));
         for (std::size_t side = 1; side <= sides_.size(); ++side)
             stack_side(page, row, side, label);
+    }
+    /// In one line; the last one, if it is a text that does not fit, in several.
+    void stack_fields(Lines& page, const Row& row, const std::vector<std::size_t>& fields) const {
+        if (fields.empty()) return;
+        std::string line = "  ";
+        std::size_t taken = 2;
+        for (const auto i : fields) {
+            line += "  ";
+            taken += 2;
+            const auto& last = row.cells[i];
+            if (i == fields.back() && !table_.columns[i].numeric && last.detail.empty() &&
+                taken + display_width(last.text) > width_)
+                return page.paragraph(line, taken, last.text);
+            line += cell(page, i, last);
+            taken += widths_[i].all;
+        }
+        page.line(line);
     }
     void stack_side(Lines& page, const Row& row, std::size_t side, std::size_t label) const {
         std::vector<std::size_t> columns;
@@ -256,10 +283,11 @@ private:
     std::size_t width_;
     std::vector<Width> widths_; ///< one for each column of the table
     std::vector<std::size_t> shown_;
+    std::vector<std::size_t> dropped_; ///< columns that do not fit
     bool stacked_ = false;
 };
 
-/// What must not be overlooked first: what is bad, weak, good; of equal ones the ratio that is furthest from 1.
+/// Most important first: bad, weak, good; among equals the ratio furthest from 1.
 std::pair<int, double> importance(const Row& row) {
     std::pair<int, double> most{0, 0};
     for (const auto& cell : row.cells) {
@@ -345,6 +373,8 @@ public:
         if (!fresh_ || !table.caption.empty()) page_.line();
         const Layout layout{table, document_.sides, page_.width()};
         layout.head(page_);
+        for (const auto& title : layout.dropped())
+            if (std::ranges::find(dropped_, title) == dropped_.end()) dropped_.push_back(title);
         std::string group;
         for (const auto& row : table.rows) {
             if (row.group != group)
@@ -375,6 +405,14 @@ public:
         }
     }
 
+    /// Names what the width left no room for.
+    void tell_dropped() {
+        if (dropped_.empty()) return;
+        page_.line();
+        page_.paragraph("  ", 2,
+                        document::say<text::words::too_narrow_for>(document::join(dropped_)), true);
+    }
+
 private:
     static bool has_text(const Block& block) {
         if (const auto* table = std::get_if<Table>(&block)) return is_shown(*table);
@@ -390,19 +428,25 @@ private:
     const Document& document_;
     std::size_t most_rows_;
     bool fresh_ = true; ///< nothing of the section below its title yet
+    std::vector<std::string> dropped_;
 };
 
 void print(Lines& page, const Document& document, std::size_t most_rows) {
     if (!document.verdict.empty()) {
         for (const auto& line : wrap(document.verdict, page.width()))
             page.line(page.paint(Paint::bold, painted(page, document.tone, line)));
-        for (const auto& line : document.lead) page.line(cut(line, page.width()));
+        for (const auto& line : document.lead)
+            if (display_width(line) <= page.width())
+                page.line(line);
+            else
+                page.paragraph("", 0, line);
         page.line();
     }
     page.paragraph("", 0, document.title);
     if (!document.sub.empty()) page.paragraph("", 0, document.sub, true);
     Printer printer{page, document, most_rows};
     for (const auto& section : document.sections) printer(section);
+    printer.tell_dropped();
     if (!document.foot.empty()) page.line();
     for (const auto& paragraph : document.foot) printer(paragraph);
 }

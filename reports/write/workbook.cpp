@@ -47,7 +47,7 @@ void add_number(Sheet& sheet, const std::optional<double>& number, const std::st
         sheet.number(number, unit);
 }
 
-/// What the tables of one sheet need in columns.
+/// Columns that the tables of one sheet need.
 struct Parts {
     bool text = false; ///< beside the number: words that it does not say
     bool number = false;
@@ -55,7 +55,7 @@ struct Parts {
     bool detail = false;
 };
 
-/// A number has its text beside it only where that is no rendering of it: a verdict beside a ratio.
+/// Text stands beside a number only if it is more than its rendering: a verdict beside a ratio.
 void look_at(Parts& parts, const Column& column, const Cell& cell) {
     if (cell.number) {
         parts.number = true;
@@ -75,7 +75,7 @@ struct Placed {
 /// Cells with names, for formulas, by their row or document; empty where several have the name.
 using Names = std::map<std::pair<const void*, std::string>, std::string>;
 
-/// As a workbook has it; empty where a name leads nowhere.
+/// The formula for a workbook; empty if a name is unknown.
 std::string formula_of(const std::string& formula, const Row& row, const Document* document,
                        const Names& names) {
     constexpr auto of_words = "abcdefghijklmnopqrstuvwxyz0123456789_.";
@@ -218,7 +218,7 @@ private:
     bool units_ = false;
 };
 
-/// Whatever is no table, in the order of the document.
+/// Everything except tables, in the order of the document.
 class SummaryWriter {
 public:
     explicit SummaryWriter(Sheet& sheet) : sheet_{sheet} {}

@@ -24,7 +24,7 @@ constexpr std::size_t longest_formula = 8'000; // and 8,192 in a formula
 constexpr std::size_t most_bytes = std::size_t{1} << 30U;
 constexpr double seconds_of_day = 86400;
 constexpr double day_of_1970 = 25569; // Excel counts days from the end of 1899
-// Where the data have no date: 2000-01-01, because "now" would make every file another one.
+// Data without a date get 2000-01-01, because "now" would make every file different.
 constexpr double no_date = 946684800;
 // Green and red of Excel's own styles "Good" and "Bad".
 constexpr std::uint32_t good_fill = 0xC6EFCE;
@@ -238,9 +238,9 @@ lxw_format* WorkbookFile::fill(std::uint32_t background, std::uint32_t letters) 
 }
 
 Result<std::string> WorkbookFile::finish() {
-    constexpr auto cannot = "cannot make the workbook in the folder for temporary files: {}";
+    constexpr auto cannot = "cannot write the workbook to the temporary folder: {}";
     if (workbook_ == nullptr)
-        return fail(fmt::format(cannot, "it does not let a file be made; set TMPDIR"),
+        return fail(fmt::format(cannot, "not writable; set TMPDIR to a writable folder"),
                     Fault::environment);
     for (auto& sheet : sheets_) sheet->finish();
     const lxw_error error = workbook_close(workbook_);

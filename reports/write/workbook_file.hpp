@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sheets of rows by libxlsxwriter: a frozen line of titles, filters, widths that fit. Text is always text:
-// what begins with = is no formula, what looks like an address is no link.
+// text that begins with = does not become a formula, nor an address a link.
 
 #pragma once
 
@@ -30,7 +30,7 @@ class WorkbookFile;
 
 class Sheet {
 public:
-    /// Cells of the current row, from left to right. What is not known is an empty cell.
+    /// Cells of the current row, from left to right. Unknown values are empty cells.
     Sheet& text(std::string_view text, document::Tone tone = document::Tone::plain);
     /// In SI base units: shown with a prefix where the format can scale, in powers of 1000 where not.
     Sheet& number(const std::optional<double>& value, std::string_view unit);

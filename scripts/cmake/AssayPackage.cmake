@@ -27,7 +27,7 @@ install(PROGRAMS "${PROJECT_SOURCE_DIR}/scripts/sweep" DESTINATION share/assay/c
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/benchmarks/examples" DESTINATION share/assay COMPONENT development)
 
 # Where their links lead.
-install(FILES "${PROJECT_SOURCE_DIR}/scripts/operations.md" DESTINATION share/assay/cluster COMPONENT reports)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION share/assay COMPONENT reports)
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/llms.txt" DESTINATION share/assay COMPONENT reports)
 
 # cpack: an archive and a Debian package of programs, reports and the modules of the host; scripts/package --cpack. The

@@ -18,7 +18,7 @@ const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.l
 /** The words typed: a letter (nearly everything stays), a library (a part), a case (little), nothing (all). */
 const queries = ["a", "onednn", "bf16", "no such thing", ""];
 
-/** What is typed into a box, until it was painted. */
+/** Time from typing into a box until the result is painted. */
 const typed = (page, selector, words) =>
   page.evaluate(
     ([selector, words]) =>

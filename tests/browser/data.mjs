@@ -110,7 +110,7 @@ export function writeMarket(sample, folder, types = three, tariffs = 2, machines
   return [path.join(folder, "runs"), "--kind", "procurement", "--offers", path.join(folder, "offers.json")];
 }
 
-/** As many types, each a little faster than the one before and dearer by more or less than that. */
+/** So many types, each a little faster than the one before and dearer by more or less than that. */
 export const manyTypes = (count) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`type-${index}`, [1 + 0.01 * index, 0.1 * (1 + 0.01 * index + 0.05 * Math.sin(index))]]));
 

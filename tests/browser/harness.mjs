@@ -18,7 +18,7 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 export const folder = mkdtempSync(path.join(tmpdir(), "assay-browser-"));
 export const clean = () => rmSync(folder, { recursive: true, force: true });
 
-/** What the program writes: `assay-report ARGUMENTS --html FILE`. */
+/** The page of `assay-report ARGUMENTS --html FILE`. */
 export function written(name, ...args) {
   const file = path.join(folder, name);
   const { status, stderr } = spawnSync(ASSAY_REPORT, [...args, "--html", file], { encoding: "utf8" });
@@ -52,7 +52,7 @@ export function equal(actual, expected, what) {
 /** Scrolls to the end, so that every chart was drawn. */
 export async function drawAll(page) {
   await page.addStyleTag({ content: ".part{content-visibility:visible!important}" });
-  // What is drawn above moves a chart out of sight again before the browser has looked where it is: then another scroll.
+  // A chart drawn above moves this one out of sight before the browser has looked at it: then another scroll.
   for (const chart of await page.locator(".chart:visible").all())
     for (let tries = 12, isDrawn = false; !isDrawn; ) {
       await chart.evaluate((one) => one.scrollIntoView({ block: "center" })); // no wait for frames that stand still: a busy machine has few
@@ -65,7 +65,7 @@ export async function drawAll(page) {
     }
 }
 
-/** What axe-core finds: contrast, names, roles, order of headings, landmarks. */
+/** Findings of axe-core: contrast, names, roles, order of headings, landmarks. */
 export async function checkAccess(page, what) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));

@@ -29,7 +29,7 @@ const tests = {
     const page = await open(browser, files.makers);
     await drawAll(page);
     const text = await page.locator("body").innerText();
-    for (const part of ["NVIDIA H200 (141 GiB)", "AMD Instinct MI300X (192 GiB)", "through hipblaslt", "through openblas", "GEMM bf16"]) expect(text.includes(part), `${part} is there`);
+    for (const part of ["NVIDIA H200 (141 GiB)", "AMD Instinct MI300X (192 GiB)", "with hipblaslt", "with openblas", "GEMM bf16"]) expect(text.includes(part), `${part} is there`);
     expect(!/per core/i.test(text), "a device has no share of the cores");
     const rows = page.locator("tbody tr", { hasText: "GEMM bf16" }).first();
     equal(((await rows.innerText()).match(/FLOP\/s/g) ?? []).length, 4, "all four have bf16");
@@ -67,7 +67,7 @@ const tests = {
     const given = market.at(-1);
     const first = program(given);
     await agrees("as given", first, true);
-    expect(/^generated mid \(reserved.*probability of/.test(await leader.innerText()), "who leads");
+    expect(/^generated mid \(reserved.*chance to be the best/.test(await leader.innerText()), "who leads");
     const offers = JSON.parse(readFileSync(given, "utf8"));
     offers.offers.find((one) => one.instance === "big" && one.tariff === "reserved_1y").price = "0.05";
     const cheaper = path.join(folder, "cheaper.json");
@@ -82,12 +82,12 @@ const tests = {
     const profiles = path.join(folder, "profiles.json");
     writeFileSync(profiles, JSON.stringify({ schema: "assay.profiles/1", name: "mine", profiles: [{ name: "mine", title: "Mine", weights: profile }] }));
     await figure.locator("fieldset").nth(1).locator("input").first().fill("50");
-    await figure.getByLabel("Hours used").fill("50");
-    await figure.getByLabel("Time looked at").fill("18");
+    await figure.getByLabel("Utilisation").fill("50");
+    await figure.getByLabel(/^Term/).fill("18");
     await agrees("weights and terms", program(cheaper, "--profile", "mine", "--profile-file", profiles, "--set", "utilisation=0.5", "--term", "18mo"), false);
     await price.fill("-1");
     equal(await price.getAttribute("aria-invalid"), "true", "a price below 0 is refused");
-    await figure.getByRole("button", { name: "As given" }).click();
+    await figure.getByRole("button", { name: "Reset" }).click();
     await agrees("as given again", first, true);
     equal(await page.evaluate(() => performance.getEntriesByName("assay:ranked").length > 3), true, "each change was ranked");
     fine(page);
@@ -99,7 +99,7 @@ const tests = {
     const figure = page.locator("figure", { has: page.locator("details.try") });
     await figure.getByLabel("generated big (on demand)").fill("0.05");
     const said = await figure.locator(".leader").innerText();
-    expect(said.startsWith("generated big") && said.includes("provisional"), said);
+    expect(said.startsWith("generated big") && said.includes("fewer than three machines"), said);
     await figure.locator("details.figures").evaluate((one) => (one.open = true));
     await figure.locator("details.figures table").waitFor();
     for (const chance of await figure.locator("details.figures tbody td:last-child").allInnerTexts()) equal(chance, "–", "probability");
@@ -179,7 +179,7 @@ const tests = {
     const page = await open(browser, files.three);
     const total = (await numbers(page))[1];
     await page.locator(".more > summary").click();
-    const kind = page.getByRole("group", { name: "Kinds" }).getByRole("button").first();
+    const kind = page.getByRole("group", { name: "Families" }).getByRole("button").first();
     await kind.click();
     const some = (await numbers(page))[0];
     expect(some > 0 && some < total, `a kind: ${some} of ${total}`);

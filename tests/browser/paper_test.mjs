@@ -46,7 +46,7 @@ export const paper = {
     const seen = new Set(tables.flatMap(({ sides }) => sides));
     equal(seen.size, 9, `sides in the slices: ${[...seen]}`);
     const margin = await page.evaluate(() => [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText).find((text) => text.startsWith("@page") && text.includes("top-left")));
-    expect(margin?.includes("8 sides against side-number-1"), `the margin: ${margin}`);
+    expect(margin?.includes("8 others compared with side-number-1"), `the margin: ${margin}`);
     fine(page);
   },
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is done with runs that were just made: evidence that is handed over and checked, a fleet of which nodes are missing,
-// a verdict in a folder where others are.
+// Uses of fresh runs: evidence that is handed over and checked, a fleet with missing nodes, a verdict in a folder with
+// other machines' runs.
 
 #include "program.hpp"
 
@@ -27,7 +27,7 @@ TEST(EvidenceVerbs, HandOverAndCheckAgain) {
     std::ofstream{folder.path() / "c/verdict.json", std::ios::app} << " ";
     const auto changed = run({"verify", at("c")});
     EXPECT_EQ(changed.code, 1);
-    EXPECT_THAT(changed.output, AllOf(HasSubstr("verdict.json: is not what the manifest says"),
+    EXPECT_THAT(changed.output, AllOf(HasSubstr("verdict.json: does not match the manifest"),
                                       Not(HasSubstr("run.json"))));
 }
 
@@ -38,9 +38,10 @@ TEST(EvidenceVerbs, RefuseWhatCannotBe) {
     folder.write("bundle.json", "{}");
     refuses({"verify", folder.path().string()}, {"leads out of the bundle"});
     refuses({"verify", "bundle.tar.gz"}, {"unpack it"});
-    refuses({"export", "x", "--sign", "key"}, {"--sign goes with --bundle"});
-    refuses({"export", "x", "--bundle", at("b"), "--to", "csv"}, {"--bundle makes a folder"});
-    refuses({"export", folder.path().string(), "--bundle", at("b")}, {"is a bundle already"});
+    refuses({"export", "x", "--sign", "key"}, {"--sign needs --bundle"});
+    refuses({"export", "x", "--bundle", at("b"), "--to", "csv"},
+            {"--bundle cannot be combined with --to or --out"});
+    refuses({"export", folder.path().string(), "--bundle", at("b")}, {"is already a bundle"});
     EXPECT_FALSE(std::filesystem::exists(at("b")));
 }
 
@@ -53,12 +54,12 @@ TEST(FleetVerb, SaysWhoIsMissingAndEndsWithThree) {
                            at("fleet.html"), "--csv", at("fleet.csv"), "--md", "-"});
     EXPECT_EQ(open.code, 3) << open.error;
     EXPECT_THAT(open.output,
-                AllOf(HasSubstr("1 of 2 nodes answered; n2 did not"), HasSubstr("did not answer")));
+                AllOf(HasSubstr("1 of 2 nodes reported; missing: n2"), HasSubstr("missing")));
     const auto data = parsed(run({"fleet", at("results"), "--expect", "n[1-2]", "--json"}));
     EXPECT_EQ(data["schema"], "assay.fleet/1");
     EXPECT_EQ(data["counts"]["missing"], 1);
     EXPECT_THAT(run({"fleet", at("results"), "--expect", "n[1-2]", "--lang", "zh"}).output,
-                HasSubstr("n2 未上报"));
+                HasSubstr("缺失：n2"));
     // A sweep that has only begun.
     folder.write("begun/n1/journal.ndjson", "");
     const auto begun = run({"fleet", at("begun"), "--expect", "n1"});
@@ -80,7 +81,7 @@ TEST(FleetVerb, RefusesWhatCannotBeMeant) {
         EXPECT_EQ(run({"fleet", results, option, value}).code, 2) << option << " " << value;
 }
 
-/// What was measured before adds up, and what others left in the folder does not take part.
+/// Earlier measurements add up; files that others left in the folder are ignored.
 TEST(Check, CountsAllRunsOfThisMachine) {
     const Folder folder;
     const auto limits = folder.write("limits.json", R"({"schema": "assay.limits/1", "name": "ours",
@@ -102,7 +103,7 @@ TEST(Check, CountsAllRunsOfThisMachine) {
     std::ofstream{first} << changed;
     const auto open = run(arguments);
     EXPECT_EQ(open.code, 3) << open.error;
-    EXPECT_THAT(open.output, AllOf(HasSubstr("INCONCLUSIVE: "), HasSubstr("1 file is not used: "),
+    EXPECT_THAT(open.output, AllOf(HasSubstr("INCONCLUSIVE: "), HasSubstr("1 file is not used:"),
                                    HasSubstr("machine does not match its digest")));
 }
 

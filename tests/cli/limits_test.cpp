@@ -24,7 +24,7 @@ std::vector<std::string> blocks_of(const std::string& guide) {
     return blocks;
 }
 
-/// As somebody who edits the file would: limits by their id.
+/// The file with limits changed by their id.
 json::Value edited(json::Value file, const json::Value& changes) {
     for (const auto& change : changes.at("limits"))
         for (auto& limit : file["limits"])

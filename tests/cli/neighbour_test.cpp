@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbours that no counter shows: what a probe beside the window reads is held against what earlier runs of the machine
-// reached, which their folder keeps.
+// Neighbours that no counter shows: the reading of a probe beside the window is compared with those of earlier runs of
+// the machine, which their folder keeps.
 #include "program.hpp"
 #include "support/results.hpp"
 
@@ -30,7 +30,7 @@ json::Value measure(const Folder& folder) {
     EXPECT_THAT((std::vector{0, 3}), Contains(outcome.code)) << outcome.error;
     return must(json::read_file(parsed(outcome)["file"].get<std::string>()));
 }
-/// What a run leaves for the next ones; empty where the machine has no neighbours.
+/// File that a run leaves for later ones; empty if the machine has no neighbours.
 std::filesystem::path probes_in(const Folder& folder) {
     const auto found = files_named(folder.path(), "probes.json");
     return found.empty() ? std::filesystem::path{} : found.front();
@@ -40,7 +40,7 @@ std::string probes_of(double bytes_per_second) {
         R"({{"schema":"assay.probes/1","runs":[{{"started":"2026-01-01T00:00:00Z","bytes_per_second":{}}}]}})",
         json::to_line(json::Value(std::vector<double>(40, bytes_per_second))));
 }
-/// Of all replicas of a benchmark: the codes of what disturbed each.
+/// Codes of what disturbed each replica of a benchmark.
 std::vector<Words> disturbances(const json::Value& record, const std::string& benchmark) {
     std::vector<Words> all;
     for (const auto& c : record["cases"])
@@ -59,7 +59,7 @@ TEST(Neighbours, DisturbWhatMemoryBindsAndNothingElse) {
     const Folder folder;
     const auto first = measure(folder);
     EXPECT_THAT(disturbances(first, "memory.stream"), Each(Not(Contains("neighbours"))))
-        << "nothing to hold it against";
+        << "nothing to compare it with";
     const auto probes = probes_in(folder);
     const auto where = first["machine"].value("virtualization", std::string{});
     if (where.empty() || where == "none") {

@@ -118,8 +118,9 @@ TEST(Plans, SayWhatOfASuiteCannotRunHere) {
     EXPECT_EQ(plan["cases"].size(), 1U);
     ASSERT_EQ(plan["not_here"].size(), 1U) << "what is measured anyway lacks nothing";
     EXPECT_THAT(plan["not_here"][0]["needs"], HasSubstr("several hosts"));
-    EXPECT_THAT(run({"plan", file}).output, HasSubstr("several hosts (--hosts): 1\n"));
-    EXPECT_THAT(run({"plan", file, "--all"}).output, HasSubstr("CANNOT RUN HERE"));
+    EXPECT_THAT(run({"plan", file}).output,
+                HasSubstr("1 case cannot run on this machine: it needs several hosts (--hosts)\n"));
+    EXPECT_THAT(run({"plan", file, "--all"}).output, HasSubstr("CANNOT RUN "));
     expect_refusal(run({"plan", folder.write("odd.json", R"({"schema": "assay.suite/1",
         "name": "n", "description": "d", "cases": [{"benchmark": "peak.fma", "needs": ["gpu"]}]})")}),
                    2, {"odd.json", "needs", "rdma"});

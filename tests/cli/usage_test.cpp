@@ -21,7 +21,7 @@ bool is_installed(const char* program) {
     return false;
 }
 
-/// What a shell says to a script, with the programs of this build on its path.
+/// A shell's answer to a script, with the programs of this build on its path.
 std::string shell(const std::string& name, const std::string& script,
                   const std::vector<std::string>& options = {}) {
     std::vector<std::string> through{"/usr/bin/env", "PATH=" + programs + ":/usr/bin:/bin", name};
@@ -67,7 +67,8 @@ TEST(Completion, HasEveryOption) {
     const auto manual = run({"--man"}).output;
     for (const char* verb : {"doctor", "list", "describe", "plan", "run"}) {
         const auto all = offered("assay", std::string{"assay "} + verb + " --");
-        const auto help = run({verb, "--help"}).output;
+        const bool has_more = run({verb, "--help"}).output.find("--help-all") != std::string::npos;
+        const auto help = run({verb, has_more ? "--help-all" : "--help"}).output;
         std::size_t found = 0;
         for (auto at = help.find("\n  --"); at != help.npos; at = help.find("\n  --", at + 1)) {
             const auto name = help.substr(at + 3, help.find_first_of(" ,\n", at + 3) - at - 3);

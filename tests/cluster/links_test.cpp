@@ -47,7 +47,7 @@ void set_all_rates(int hosts, const std::string& rate) {
 }
 
 TEST_F(Cluster, ASlowHostShowsInTheMatrix) {
-    // What shares two CPUs is even only where the links are the narrow part.
+    // Pairs that share two CPUs are even only where the links are the narrow part.
     set_all_rates(5, "200mbit");
     set_switch("rate h3 50mbit");
     const auto c = measure_one({"collective.pairs", "--hosts", "h1:1,h2:1,h3:1,h4:1,h5:1",
@@ -80,7 +80,7 @@ TEST_F(Cluster, ASlowHostShowsInTheMatrix) {
     EXPECT_EQ(culprits.nodes.front().node, 2U);
 }
 
-/// What a reader is told, without line breaks.
+/// The text that a reader sees, without line breaks.
 std::string report_of(const std::filesystem::path& run) {
     auto text = cli_test::run({"report", run.string(), "--md", "-"}).output;
     std::ranges::replace(text, '\n', ' ');
@@ -103,7 +103,7 @@ TEST_F(Cluster, ASlowHostAndASlowLinkAreNamed) {
     const auto* least = record::find(c.settings, "least_bytes");
     ASSERT_NE(least, nullptr) << c.reason;
     const auto said = report_of(result());
-    EXPECT_THAT(said, HasSubstr("bandwidth: node1 to node4 is slow by itself"));
+    EXPECT_THAT(said, HasSubstr("bandwidth: node1 to node4 is slow"));
     EXPECT_THAT(said, Not(HasSubstr("slows all its pairs")));
 }
 
@@ -124,8 +124,8 @@ TEST_F(Cluster, AFabricNamesItsSlowedLinkAndFailsItsLimit) {
     EXPECT_EQ(record::text(c.settings, "pairs"), "15") << "of 15";
     EXPECT_EQ(record::text(c.settings, "job.groups.switch"), "a a a b b b");
     const auto said = report_of(result());
-    EXPECT_THAT(said, HasSubstr("node1 to node4 is slow by itself"));
-    EXPECT_THAT(said, HasSubstr("It is so when nobody else plays, too."));
+    EXPECT_THAT(said, HasSubstr("node1 to node4 is slow"));
+    EXPECT_THAT(said, HasSubstr("It is also slow when no other pair is active."));
     EXPECT_THAT(said, HasSubstr("All 15 pairs of 6 nodes were measured."));
     EXPECT_THAT(said, Not(HasSubstr("slows all"))) << "neither a node";
     EXPECT_THAT(said, Not(HasSubstr("slows what"))) << "nor a switch";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be wrong with other hosts and with the ranks on them: said in a sentence that names them, at
-// once or at a time limit, and nobody is left behind.
+// Faults of other hosts and of the ranks on them: reported in a sentence that names them, at once or at a time limit,
+// and no process is left behind.
 
 #include "cluster.hpp"
 #include "support/variable.hpp"
@@ -75,7 +75,7 @@ TEST_F(Cluster, AnotherModuleOnAHostIsRefused) {
     const auto c = trouble("fine", 20);
     on_host("h2", std::string{"umount "} + TROUBLE_TEAM_MODULE);
     EXPECT_EQ(c.status, Status::failed);
-    EXPECT_THAT(c.reason, AllOf(HasSubstr("rank 1 on h2: "), HasSubstr("is another build here")));
+    EXPECT_THAT(c.reason, AllOf(HasSubstr("rank 1 on h2: "), HasSubstr("has another build (")));
     EXPECT_EQ(survivors(), "");
 }
 
@@ -155,7 +155,7 @@ TEST_F(Cluster, HostsThatCannotBeAreRefusedBeforeAnythingRuns) {
     EXPECT_EQ(refused("--hosts", "h1:1,h1:1").code, 2);
     outcome = refused("--hosts", "h1:1,10.77.0.1:1");
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.error, HasSubstr("are one host (10.77.0.1): name it once"));
+    EXPECT_THAT(outcome.error, HasSubstr("are the same host (10.77.0.1); list it once"));
     const auto file = folder_.write("hosts", "h1 slots=1 # here\n\nh2 slots=many\n");
     outcome = refused("--hostfile", file.string());
     EXPECT_EQ(outcome.code, 2);

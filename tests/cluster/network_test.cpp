@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two processes on two hosts: with_hosts 2 cluster_test --gtest_filter=Network.*. What a link with a known limit lets through is
-// known, and what it does not let through is said.
+// Two processes on two hosts: with_hosts 2 cluster_test --gtest_filter=Network.*. A link with a
+// known limit lets through that much, and losses are reported.
 
 #include "cluster.hpp"
 #include "support/variable.hpp"

@@ -14,7 +14,7 @@ namespace {
 using record::Status;
 using testing::HasSubstr;
 
-/// Of this name, after survivors() has waited for the end of daemons.
+/// Processes of this name on h2, after survivors() has waited for the end of daemons.
 std::string left_on_h2(const std::string& program) {
     return on_host("h2", "pgrep -r R,S,D -f " + program);
 }

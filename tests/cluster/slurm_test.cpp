@@ -76,7 +76,7 @@ TEST_F(Slurm, AProgramOfOthersIsAStepOfTheJob) {
 
 TEST_F(Slurm, AHostOutsideOfTheJobIsSaid) {
     EXPECT_NE(send("collective.send_receive --hosts h1:1,h3:1 --set '*.bytes=8'"), 0);
-    EXPECT_THAT(said(), HasSubstr("h3 is not in this Slurm job, which has h1, h2"));
+    EXPECT_THAT(said(), HasSubstr("h3 is not in this Slurm job (its hosts: h1, h2)"));
 }
 
 } // namespace

@@ -52,8 +52,8 @@ struct Cases {
     std::vector<Refused> refused;
 };
 
-/// What this machine can run of every combination of names and booleans, with the first sizes that fit:
-/// with two threads, or with one in a build that has no more.
+/// Cases that this machine can run: every combination of names and booleans, with the first sizes that fit: with
+/// two threads, or with one in a build that has no more.
 Cases cases_of(const assay_benchmark& benchmark, const FakeProgram& program) {
     Cases cases;
     for (const std::int64_t threads : {2, 1}) {

@@ -48,7 +48,7 @@ public:
         found.resize(to.count);
         return found;
     }
-    /// What the block consists of, as a soak fetches it to say what differs.
+    /// Contents of the block, as a soak fetches them to say what differs.
     std::vector<std::byte> bytes_of(std::size_t block) {
         assay_digest to{};
         to.struct_size = sizeof to;
@@ -80,7 +80,7 @@ bool is_tried(const Loaded& loaded) {
            (loaded.benchmark->flags & ASSAY_TEAM) == 0;
 }
 
-/// What the reproducible ones compute in this process, as texts by name and case.
+/// Results of the reproducible ones in this process, as texts by name and case.
 std::map<std::string, std::string> reproduced() {
     std::map<std::string, std::string> all;
     FakeProgram program;

@@ -121,7 +121,7 @@ std::vector<assay_value> choices(const assay_parameter& parameter, std::int64_t 
                                  Sizes sizes, std::int64_t trial_bytes) {
     switch (parameter.kind) {
     case ASSAY_INTEGER:
-        // One is another kernel than several, and twelve are no whole number of what a kernel takes at once.
+        // One is another kernel than several, and twelve are not a multiple of what a kernel takes at once.
         if (std::string_view{parameter.name} == "group") return {number(1), number(12)};
         return {number(small_integer(parameter, threads, sizes, trial_bytes))};
     case ASSAY_BOOLEAN:

@@ -73,7 +73,7 @@ enum class Sizes : std::uint8_t { usual, tiny };
 std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads = 2,
                               Sizes sizes = Sizes::usual);
 
-/// Of these, so few that every value of every parameter is still there: every kernel, not every combination.
+/// The fewest of these cases with every value of every parameter: every kernel, not every combination.
 std::vector<Case> fewest(const std::vector<Case>& cases);
 
 } // namespace assay::contract

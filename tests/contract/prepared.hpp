@@ -32,7 +32,7 @@ public:
     explicit operator bool() const { return state_ != nullptr; }
     void* state() const { return state_; }
 
-    /// As the engine does it: rewound where it rewinds, then timed.
+    /// Rewinds a benchmark that asks for it, then times it, like the engine.
     void run(std::uint64_t calls) {
         Text error;
         if ((benchmark_.flags & ASSAY_REWINDS) != 0) {
@@ -50,7 +50,7 @@ public:
         Text error;
         ASSERT_EQ(benchmark_.spoil(state_, error.get()), 0) << error.str();
     }
-    /// Does verify() accept? What it says of itself must be consistent in either case.
+    /// Does verify() accept? Its statements about itself must be consistent in either case.
     bool accepts() const {
         Text method;
         Text detail;

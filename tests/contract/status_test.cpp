@@ -22,7 +22,7 @@ std::string name_of(const Loaded& loaded) {
     return std::string{loaded.benchmark->id} + '[' + loaded.module->name + ']';
 }
 
-/// Does the contract run it? What needs several processes runs as a job.
+/// Does the contract run it? Benchmarks for several processes run as a job.
 bool is_executed(const assay_benchmark& benchmark) {
     static const FakeProgram program;
     const auto any_of = [&](Sizes sizes) {

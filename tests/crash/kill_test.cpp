@@ -44,7 +44,7 @@ using trouble_test::Folder;
 
 enum class Victim { parent, worker, launcher };
 
-/// What is found when `holds` says so, or after so many tries: one every 10 ms.
+/// Result of the first look at which `holds` is true, or of the last: one every 10 ms.
 template <class Find, class Holds>
 auto wait_until(const Find& find, const Holds& holds, int most_tries = 1000) {
     auto found = find();
@@ -193,7 +193,7 @@ protected:
             const auto journal = record::read_journal(folder / "journal.ndjson");
             ASSERT_TRUE(journal) << journal.error().message;
             begun += journal->header ? 1 : 0;
-            // What readers see of a run whose process died.
+            // View that readers have of a run whose process died.
             EXPECT_EQ(record::read_run(folder / "journal.ndjson").has_value(),
                       journal->header.has_value());
             std::set<std::pair<std::uint64_t, int>> done;
@@ -207,7 +207,7 @@ protected:
         EXPECT_EQ(begun, 1) << "every attempt should have gone on with the same run:"
                             << summary_of_runs();
     }
-    /// What was noted; of each run its folder, and its cases where a result was written.
+    /// The log; then the folder of each run, and its cases if a result was written.
     std::string summary_of_runs() const {
         std::string text = '\n' + read_whole(folder_.path() / "log", 1U << 20U).value_or("");
         for (const auto& folder : runs()) {

@@ -63,7 +63,7 @@ protected:
     }
     std::string text() const { return read_whole(journal_, 1'000'000).value(); }
     void write(const std::string& text) const { std::ofstream{journal_, std::ios::trunc} << text; }
-    /// As an older program wrote it, without checksums, and with another value.
+    /// Writes the header of an older program: without checksums, and with another value.
     void write_old_header(const std::string& key, const json::Value& value) const {
         const auto whole = text();
         const auto end = whole.find('\n');
@@ -97,7 +97,7 @@ TEST_F(ResumeTest, SaysNothingWhereItGoesOn) {
     EXPECT_EQ(observer_.said, "");
 }
 
-/// As an attempt leaves it that is killed between its last case and its result: a worker died in the one before.
+/// State after a kill between the last case and the result: a worker died in the attempt before.
 TEST_F(ResumeTest, AResultThatIsOlderThanItsJournalIsWrittenAgain) {
     plan_ = trouble_.plan({"fine", "slow"});
     resume_after([&] {
@@ -113,7 +113,7 @@ TEST_F(ResumeTest, AResultThatIsOlderThanItsJournalIsWrittenAgain) {
     const auto written = record::read_run(observer_.folder / "run.json");
     ASSERT_TRUE(written) << written.error().message;
     for (const auto& c : written->cases) EXPECT_TRUE(record::is_measured(c.status)) << c.reason;
-    // What is whole is left alone.
+    // A complete result is left alone.
     const auto whole = text();
     run({{.plan = plan_}});
     EXPECT_TRUE(outcome_.was_complete);
@@ -199,14 +199,14 @@ TEST_F(ResumeTest, SaysWhyANewRunStarts) {
              trouble_.manifest->build_id += "0";
              plan_.digest += "x";
          }},
-        {"it is of suite trouble, this one of other", [&] { plan_.suite = "other"; }},
+        {"its suite is trouble, not other", [&] { plan_.suite = "other"; }},
         {"it has 1 replicas of each case, this one 2",
          [&] {
              plan_.replicas = 2;
              plan_.digest += "x";
          }},
-        {"other cases", [&] { plan_ = trouble_.plan({"segv", "fine"}); }},
-        {"it is of assay 0.0.1", [&] { write_old_header("version", "0.0.1"); }},
+        {"its cases, ", [&] { plan_ = trouble_.plan({"segv", "fine"}); }},
+        {"measured by assay 0.0.1", [&] { write_old_header("version", "0.0.1"); }},
         {"journal.ndjson: line 1: damaged: checksum differs", [&] { flip_a_bit_of_line(1); }},
     };
     for (const auto& [said, change] : others) {
@@ -221,14 +221,14 @@ TEST_F(ResumeTest, SaysWhyANewRunStarts) {
 
 TEST_F(ResumeTest, SaysThatTheMachineIsAnother) {
     resume_after([&] { write_old_header("machine", "m-elsewhere"); });
-    expect_new("it is of machine m-elsewhere");
+    expect_new("measured on machine m-elsewhere");
     // Where the runs of another machine are.
     fs::remove_all(observer_.folder);
     const auto other = fs::path{before_}.parent_path().parent_path() / "m-elsewhere";
     fs::rename(fs::path{before_}.parent_path(), other);
     before_ = other / fs::path{before_}.filename();
     run({{.plan = plan_}});
-    expect_new("it is of machine m-elsewhere");
+    expect_new("measured on machine m-elsewhere");
 }
 
 TEST_F(ResumeTest, SaysThatThePairingIsAnother) {

@@ -182,7 +182,7 @@ TEST_F(RunnerTest, ABadCaseSaysWhatHappened) {
          {{"signal", std::int64_t{SIGSEGV}}, {"phase", std::string{"running"}}}},
         {"leaves",
          Status::crashed,
-         "ended with exit code 3 in the middle of a case",
+         "ended with exit code 3 while running",
          {{"exit_code", std::int64_t{3}}}},
         {"throws",
          Status::failed,
@@ -209,7 +209,7 @@ TEST_F(RunnerTest, AHangIsEndedAndSaysWhere) {
     const auto in_run = only_case("hang", 0.5);
     EXPECT_EQ(in_run.status, Status::timed_out);
     EXPECT_EQ(in_run.reason_code, record::ReasonCode::time_limit);
-    EXPECT_THAT(in_run.reason, HasSubstr("0.5 s, while running"));
+    EXPECT_THAT(in_run.reason, HasSubstr("0.5 s reached while running"));
     EXPECT_EQ(record::number(in_run.reason_values, "limit_seconds"), 0.5);
     EXPECT_EQ(record::text(in_run.reason_values, "phase"), "running");
     const auto in_verify = only_case("hang_verify", 0.5);
@@ -251,6 +251,13 @@ TEST_F(RunnerTest, AModulesWarningIsTheCasesWarning) {
     EXPECT_THAT(only_case("warns").warnings, testing::Contains("the weather is bad"));
 }
 
+TEST_F(RunnerTest, WarnsOfOutputDuringMeasurement) {
+    EXPECT_THAT(only_case("prints").warnings,
+                testing::Contains(testing::StartsWith("trouble.maker prints while")));
+    EXPECT_THAT(only_case("slow").warnings,
+                testing::Not(testing::Contains(testing::HasSubstr("prints"))));
+}
+
 TEST_F(RunnerTest, OneBadCaseLeavesItsNeighboursAlone) {
     const auto outcome = run(trouble_.plan({"fine", "segv", "fine", "leaves", "raw", "fine"}, 2));
     ASSERT_TRUE(outcome);
@@ -261,7 +268,7 @@ TEST_F(RunnerTest, OneBadCaseLeavesItsNeighboursAlone) {
         EXPECT_EQ(cases[good].replicas.size(), 2U);
     }
     EXPECT_EQ(cases[4].status, Status::failed) << "garbage on the socket: " << cases[4].reason;
-    // What has crashed once is not tried again in the same run.
+    // A case that crashed is not tried again in the same run.
     EXPECT_EQ(cases[1].replicas.size(), 1U);
     EXPECT_EQ(cases[3].replicas.size(), 1U);
 }
@@ -284,15 +291,14 @@ TEST_F(RunnerTest, AVariableOfTheShellIsLeftOutWithItsCostOrKept) {
     EXPECT_EQ(record::text(without.settings, "environment.MKL_TROUBLE"), "good");
     EXPECT_EQ(record::text(without.settings, "tuning.unset_value"), "poor");
     EXPECT_GT(record::number(without.settings, "tuning.unset_seconds"), 0.004);
-    EXPECT_THAT(without.warnings,
-                Contains(testing::AllOf(HasSubstr("MKL_TROUBLE=poor was set here"),
-                                        HasSubstr("FLOP/s of "))));
+    EXPECT_THAT(without.warnings, Contains(testing::AllOf(HasSubstr("MKL_TROUBLE=poor was set"),
+                                                          HasSubstr("FLOP/s of "))));
     ASSERT_TRUE(with) << with.error().message;
     const auto& kept = with->run.cases.at(0);
     EXPECT_EQ(record::text(kept.settings, "environment.MKL_TROUBLE"), "poor");
     EXPECT_EQ(record::text(kept.settings, "seen.kernel"), "other");
     EXPECT_EQ(record::find(kept.settings, "tuning.MKL_TROUBLE"), nullptr) << "left alone";
-    EXPECT_THAT(kept.warnings, testing::Not(Contains(HasSubstr("was set here"))));
+    EXPECT_THAT(kept.warnings, testing::Not(Contains(HasSubstr("was set, but"))));
 }
 
 /// Also where it forks all the time.
@@ -310,7 +316,7 @@ TEST_F(RunnerTest, ADaemonIsNamedAndEnded) {
     const auto name = folder_.path().string();
     const test::Variable daemon{"TROUBLE_DAEMON", name};
     const auto c = only_case("escapes");
-    EXPECT_THAT(c.warnings, Contains(HasSubstr("left a process behind: sleep (")));
+    EXPECT_THAT(c.warnings, Contains(HasSubstr("left a process running: sleep (")));
     for (const auto& entry : fs::directory_iterator{"/proc"}) {
         std::string command;
         std::ifstream file{entry.path() / "cmdline"};
@@ -384,7 +390,7 @@ TEST_F(RunnerTest, AWorkerThatDiesBeforeItsHelloIsTriedAgain) {
     EXPECT_EQ(c.status, Status::not_started);
     EXPECT_EQ(c.reason_code, record::ReasonCode::no_worker);
     EXPECT_THAT(c.reason, testing::AllOf(HasSubstr("could not be started"), HasSubstr("SIGKILL"),
-                                         HasSubstr("before it said which build it is")));
+                                         HasSubstr("before it reported its build")));
     const auto again = run(plan, true);
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_TRUE(observer_.resumed);

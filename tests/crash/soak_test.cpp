@@ -192,7 +192,7 @@ TEST_F(SoakTest, AStretchInWhichItIsSlowIsPlaced) {
     auto& phase = outcome->run.soak.value().phases.at(0);
     EXPECT_EQ(phase.wrong, 0U);
     EXPECT_EQ(phase.visits, 33);
-    for (auto& point : phase.points) point.disturbed = 0; // other tests are no fault of this one
+    for (auto& point : phase.points) point.disturbed = 0; // load by other tests does not count
     const auto course = record::course_of(phase);
     ASSERT_TRUE(course.slowest);
     EXPECT_GT(course.slowest->slower, 0.5);

@@ -45,16 +45,17 @@ enum class What : std::uint8_t {
     crowded, // slow, and shares its CPU with another thread while the file TROUBLE_CROWD is there
     segv_later, // in run(), after the checks
     hang_later,
-    linked // says that 64 MiB of each 1 ms call go over NVLink
+    linked, // says that 64 MiB of each 1 ms call go over NVLink
+    prints
 };
 
 namespace {
 
 /// In the order of the enumeration.
-constexpr std::array words{"fine",   "slow",    "segv",       "hang",       "hang_verify", "throws",
-                           "leaves", "hungry",  "wrong",      "blind",      "stale",       "unfit",
-                           "warns",  "escapes", "breeds",     "flees",      "tuned",       "fickle",
-                           "raw",    "crowded", "segv_later", "hang_later", "linked"};
+constexpr std::array words{
+    "fine",  "slow",   "segv",  "hang",    "hang_verify", "throws",     "leaves", "hungry",
+    "wrong", "blind",  "stale", "unfit",   "warns",       "escapes",    "breeds", "flees",
+    "tuned", "fickle", "raw",   "crowded", "segv_later",  "hang_later", "linked", "prints"};
 constexpr auto names = [] {
     std::array<Name<What>, words.size()> all{};
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = {words[i], static_cast<What>(i)};
@@ -62,7 +63,7 @@ constexpr auto names = [] {
 }();
 constexpr std::array<assay_variable, 0> no_variables{};
 
-/// What every well-behaved case computes.
+/// The result of every well-behaved case.
 constexpr double answer = 42.0;
 
 void leave_a_child() {
@@ -174,6 +175,10 @@ struct Trouble {
         case What::raw:
             write_to_the_socket();
             break;
+        case What::prints:
+            if (calls_ % 1024 == 0) std::puts("progress");
+            wait(std::chrono::microseconds{1});
+            break;
         default:
             break;
         }
@@ -224,7 +229,7 @@ extern constinit const assay_benchmark maker = define<Trouble>();
 
 namespace {
 
-/// Of the variables that do not reach workers by themselves.
+/// Tunings by variables that do not reach workers by themselves.
 constexpr std::array<assay_tuning, 3> tunings{
     {{sizeof(assay_tuning), 0, "MKL_TROUBLE", "poor", ""},
      {sizeof(assay_tuning), 0, "MKL_TROUBLE", "good", ""},

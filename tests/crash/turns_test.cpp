@@ -118,7 +118,7 @@ TEST_F(TurnsTest, ACrashOnOneSideCostsThatSideOfThatCase) {
 TEST_F(TurnsTest, ResumeGoesOnWithThePairingAndMeasuresHalfPairsAgain) {
     const auto plan = turns({"fine"}, {"a:", "b: TROUBLE_X=1"}, 2);
     const auto first = run(plan);
-    // As if it had been killed in the second pair, which begins with b.
+    // The state of a run killed in the second pair, which begins with b.
     const auto journal = first[0].file.parent_path() / "journal.ndjson";
     const auto content = record::read_journal(journal);
     ASSERT_EQ(content->steps.size(), 2U);

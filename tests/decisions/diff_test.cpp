@@ -89,7 +89,7 @@ TEST(Diff, ComparesNothingWithoutACommonCase) {
     const auto told = told_of(without(golden(), is_product), without(golden(), is_no_product));
     EXPECT_EQ(told.compared, 0U);
     EXPECT_THAT(told.not_compared, UnorderedElementsAre(Pair("one_side", all)));
-    EXPECT_THAT(told.verdict, HasSubstr("No value was compared"));
+    EXPECT_THAT(told.verdict, HasSubstr("No values could be compared"));
     EXPECT_EQ(told.code, 3);
 }
 
@@ -98,7 +98,7 @@ TEST(Diff, ComparesFactsWhereOneSideHasNoCases) {
     b.cases.clear();
     const auto same = told_of(golden(), b);
     EXPECT_THAT(same.not_compared, UnorderedElementsAre(Pair("one_side", golden().cases.size())));
-    EXPECT_THAT(same.verdict, HasSubstr("No value was compared"));
+    EXPECT_THAT(same.verdict, HasSubstr("No values could be compared"));
     EXPECT_EQ(same.code, 0) << "its facts were compared";
     EXPECT_GT(same.json.at("facts_compared"), 5);
     b.machine.kernel += "-other";
@@ -112,7 +112,7 @@ TEST(Diff, ComparesNothingUnderLoadOnBothSides) {
     const auto told = told_of(busy, busy);
     EXPECT_EQ(told.compared, 0U);
     EXPECT_THAT(told.not_compared, UnorderedElementsAre(Pair("under_load", busy.cases.size())));
-    EXPECT_THAT(told.verdict, HasSubstr("No value was compared"));
+    EXPECT_THAT(told.verdict, HasSubstr("No values could be compared"));
     EXPECT_EQ(told.code, 3);
 }
 
@@ -185,9 +185,10 @@ TEST(Diff, CountsSlowCasesAndThoseNotCompared) {
     EXPECT_EQ(told.compared, all - 7);
     EXPECT_THAT(told.not_compared,
                 UnorderedElementsAre(Pair("under_load", 5U), Pair("one_side", 2U)));
-    EXPECT_THAT(told.verdict, HasSubstr("4 of " + std::to_string(all) +
-                                        " cases are slower on B; 7 could not be "
-                                        "compared (5 under load, 2 on one side only)."));
+    EXPECT_THAT(told.verdict,
+                HasSubstr("4 of " + std::to_string(all) +
+                          " cases are slower on B; 7 could not be "
+                          "compared (5 measured under load, 2 measured on one side only)."));
     EXPECT_THAT(told_of(golden(), golden()).verdict, Not(HasSubstr("slower on B;")));
 }
 

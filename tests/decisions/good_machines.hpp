@@ -29,7 +29,7 @@ struct HostKind {
 std::vector<HostKind> host_kinds();
 /// One of each that configs/hardware tells by its name, on bare metal.
 std::vector<HostKind> every_processor();
-/// What single devices and eight of them are plugged into here.
+/// Hosts that single devices and eight of them are plugged into.
 HostKind host_of_one();
 HostKind host_of_eight();
 

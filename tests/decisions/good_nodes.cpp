@@ -79,7 +79,7 @@ void measure(Case& c, double value, const std::string& metric, const record::Mac
         seconds = amount_named("operations") / value;
     else
         seconds = amount_named("flops") / value;
-    // As far apart as replicas of its place are, in an order that is no drift.
+    // Replicas as far apart as those of this place, in an order without drift.
     constexpr std::array offsets{0.6, -1.2, 0.0, 1.1, -0.5};
     // No two processes measure the same to the last bit.
     const double chance = 1e-15 * crc32(record::identity(c) + record::words_of(c.place));
@@ -401,7 +401,7 @@ GoodNode good_chip(std::string_view id, int count) {
 GoodNode good_quick(const HostKind& kind) {
     auto node = good_host(kind);
     node.run.suite = "quick";
-    // Of configs/suites/quick.json: smaller products, no switch of contexts.
+    // Cases of configs/suites/quick.json: smaller products, no switch of contexts.
     std::vector<Case> cases;
     std::vector<Basis> bases;
     for (std::size_t i = 0; i < node.run.cases.size(); ++i) {

@@ -2,7 +2,7 @@
 //
 // Good nodes: what `assay run acceptance` would write on a healthy machine of a kind. Cases are those of the real files
 // beside; bounds come from the code that gives a run its bounds; values are shares of these that good machines of the
-// kind are known to reach, and each says by which source. Where none has been measured the share is recalled.
+// kind are known to reach, and each names its source. A share that was never measured is recalled.
 
 #pragma once
 
@@ -26,7 +26,7 @@ GoodNode good_devices(const reference::HardwareEntry& chip, int count, const Hos
                       int replicas = 5, bool in_turn = false);
 /// The same of a chip of configs/hardware by its id, on the host that it usually has.
 GoodNode good_chip(std::string_view id, int count = 1);
-/// What suite `quick` measures on a host.
+/// Cases of suite `quick` on a host.
 GoodNode good_quick(const HostKind& kind);
 
 } // namespace assay::decisions

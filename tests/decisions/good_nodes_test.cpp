@@ -160,8 +160,7 @@ const GoodNode* node_named(const std::vector<GoodNode>& nodes, const std::string
     return found == nodes.end() ? nullptr : &*found;
 }
 
-/// What the limit is about, without the rest: the case, the same on other devices, and those whose bounds its limit is a
-/// share of.
+/// Subject of the limit alone: the case, the same on other devices, and those whose bounds its limit is a share of.
 Run only_for(const Row& row, Run run) {
     const auto slow = std::ranges::find_if(run.cases, [&](const Case& c) { return is_of(c, row); });
     const auto parameters = slow->parameters;

@@ -71,7 +71,7 @@ constexpr const char* rocm = "ROCm/system-acceptance-docs, MI300X";
 constexpr const char* fryer = "huggingface/gpu-fryer:README.md";
 constexpr const char* engineering = "stas00/ml-engineering, network and accelerator";
 
-/// Of products by libraries under sustained load.
+/// Products by libraries under sustained load.
 Value product(const std::string& precision, const HardwareEntry& chip, bool is_amd) {
     if (is_amd)
         return is_one_of(chip.id, {"mi300x"}) && precision == "fp64"

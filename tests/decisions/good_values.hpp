@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a good machine measures: shares of the bound of a case, or amounts, each with its source; the cases that have such
-// a value; and what bounds a benchmark.
+// What a good machine measures: shares of the bound of a case, or amounts, each with its source; the cases that have
+// such a value; and what bounds a benchmark.
 
 #pragma once
 
@@ -22,7 +22,7 @@ struct Basis {
     std::string source;
 };
 
-/// What a share is of: the case's own bound, that of another benchmark at the same place, or nothing.
+/// Base of a share: the case's own bound, that of another benchmark at the same place, or nothing.
 struct Value {
     Basis basis;
     std::string of{};       ///< a benchmark; empty: the case's own bound
@@ -35,9 +35,9 @@ Value guessed(double share, std::string source = "recalled");
 Value amount(Value value);
 Value share_of(Value value, std::string benchmark, double per_unit, std::string metric = {});
 
-/// Of cases on the host.
+/// Value of a case on the host.
 Value host_value(const record::Case& c, const HostKind& host);
-/// Of cases on a device.
+/// Value of a case on a device.
 Value device_value(const record::Case& c, const reference::HardwareEntry& chip, bool is_amd);
 
 /// The cases of the real files without what was measured: those of the host, and of a device.
@@ -45,7 +45,7 @@ const std::vector<record::Case>& patterns(bool on_host);
 std::string precision_of(const record::Case& c);
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words);
 
-/// What bounds them by a data sheet, as their authors say (Info::bound); the others have no such bound.
+/// Bounds by a data sheet, as the benchmarks' authors state them (Info::bound); the others have no such bound.
 plan::Catalogue catalogue();
 
 } // namespace assay::decisions

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows about outputs of other tools: imported, then compared. What a tool says of its own data decides, wherever it stands.
+// Rows about outputs of other tools: imported, then compared. A tool's verdict on its own data decides, wherever it
+// stands.
 
 #include "cli/program.hpp"
 #include "verdict.hpp"

@@ -254,7 +254,7 @@ TEST(ExampleLimits, PassLintAndTheirOwnResults) {
         EXPECT_NE(verdict_of(worse), "PASS") << first_lines(worse);
         const auto again = ask({"limits", "init", file, "--out", mine});
         EXPECT_EQ(again.code, 2);
-        EXPECT_THAT(again.error, HasSubstr("is there already"));
+        EXPECT_THAT(again.error, HasSubstr("exists"));
     }
 }
 TEST(ExampleLimits, NeedTwoReplicas) {

@@ -97,7 +97,7 @@ TEST(WrittenLimits, EverySlipIsFound) {
         {"GiB/s", {{"unit", "GiB/s"}, {"at_least", 3445}}, {"unit_converted"}, 0, "e+12 B/s"},
         {"Tbit/s", {{"unit", "Tbit/s"}, {"at_least", 29.6}}, {"unit_converted"}, 0, "e+12 B/s"},
         {"us", microseconds, {"unit_converted"}, 0, "4e-07 s"},
-        {"another dimension", {{"unit", "TFLOP/s"}}, {"unreadable"}, 2, "measured in B/s"},
+        {"another dimension", {{"unit", "TFLOP/s"}}, {"unreadable"}, 2, "expected B/s"},
         {"no unit at all",
          {{"unit", "fast"}, {"metric", nullptr}},
          {"unreadable"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nothing that is missing passes: a good node, written once for every key of its file without that key, and once with null.
+// Nothing that is missing passes: a good node, written once for every key of its file without that key, and once with
+// null.
 
 #include "cli/program.hpp"
 #include "json/json.hpp"
@@ -73,8 +74,8 @@ bool is_index(const std::string& word) {
     return std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// What a verdict does not rest on: facts about the machine that these limits do not ask for, what replicas hold beside
-/// their value, further statistics, one of several remarks. Everything else must be there.
+/// Keys that a verdict does not rest on: facts about the machine that these limits do not ask for, what replicas hold
+/// beside their value, further statistics, one of several remarks. Everything else must be there.
 bool may_be_absent(const Pointer& path) {
     // Whatever is below these.
     static const std::set<std::string, std::less<>> sections{

@@ -217,7 +217,7 @@ TEST_F(Purchase, OfEqualMachinesTheCheaperWinsAndANewPriceTurnsIt) {
     EXPECT_THAT(ranked(answer("training")), ElementsAre("one", "other"));
 }
 
-/// Results of another machine are none of this offer's.
+/// Results of another machine do not belong to this offer.
 TEST_F(Purchase, MissingResultsAreSaid) {
     offer({.instance = "h100", .run = h100(), .price = "3"});
     also("unmeasured", "1", R"("gpus": 1, "gpu": "NVIDIA H100 SXM5 80GB")");
@@ -267,7 +267,7 @@ TEST_F(Purchase, BadNeedsAreRefusedWithWhatWouldBeRight) {
         {"gemm.squar precision=bf16>=400e12", "did you mean \"gemm.square\"?"},
         {"gemm.square precision=bf16<=400e12", "write >="},
         {"gemm.square precision=bf16>=400GB/s", "is measured in FLOP/s"},
-        {"gemm.square", "is not a need"},
+        {"gemm.square", "invalid need"},
         {"availability>=99", "99.9%"},
         {"", "empty"}};
     for (const auto& [need, right] : bad) {

@@ -239,7 +239,7 @@ TEST(RealFiles, SayThatH200WasNotTestedWarm) {
 }
 
 TEST(RealFiles, LeaveHostOpenWithoutPartDevices) {
-    // The run measured devices alone: that is no PASS of the node.
+    // The run measured devices alone, which cannot make the node PASS.
     const auto answer = check({real("h200-acceptance")});
     EXPECT_EQ(verdict_of(answer), "INCONCLUSIVE") << answer.error;
 }

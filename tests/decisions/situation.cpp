@@ -60,7 +60,7 @@ void scale(record::Replica& replica, const std::string& metric, double factor) {
     for (auto* value : {&replica.low, &replica.high, &replica.p99})
         if (*value) **value *= factor;
     for (auto& value : replica.values) value *= factor;
-    // What is slower beside its siblings has a lower share of what it reaches alone.
+    // A case slower beside its siblings has a lower share of what it reaches alone.
     for (auto& named : replica.extra)
         if (named.name == metric || named.name == "together_to_alone" ||
             named.name == "slowest_sibling" || named.name == "late_to_early")

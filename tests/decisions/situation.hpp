@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Situations: results of real machines and edited copies of them. A copy is summarised and digested again, so that it
-// is what `assay run` would have written. What is edited are replicas, telemetry and machines, never verdicts.
+// is what `assay run` would have written. Edits change replicas, telemetry and machines, never verdicts.
 
 #pragma once
 

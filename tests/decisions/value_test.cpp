@@ -89,7 +89,7 @@ Values of_table(const std::filesystem::path& file) {
     return values;
 }
 
-/// What a busy machine leaves of a good run: levels, disturbed replicas, a lucky one.
+/// Effects of a busy machine on a good run: levels, disturbed replicas, a lucky one.
 record::Run busy_run() {
     auto run = read(real("h200-acceptance"));
     const auto one = [](int index) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks `assay-report` as a user would, and reads its JSON and CSV. What it says in sentences is looked at only by rows
-// that are about the first lines.
+// Asks `assay-report` as a user would, and reads its JSON and CSV. Only rows about the
+// first lines look at its sentences.
 
 #pragma once
 
@@ -42,9 +42,9 @@ struct Node {
     std::vector<Check> checks; ///< none of a node that passes among others
 };
 std::vector<Node> nodes_of(const Answer& answer);
-/// Nodes made here are campaigns of their own; one without runs where there is none.
+/// Nodes made in this folder are campaigns of their own; a node without runs if not found.
 Node node_of(const std::vector<Node>& nodes, std::string_view campaign);
-std::string verdict_of(const Answer& answer); ///< empty where there is none
+std::string verdict_of(const Answer& answer); ///< empty if there is no verdict
 /// Every check that is not PASS or SKIP: "device-fft INCONCLUSIVE no_datasheet fft.transform cuda".
 std::string open_checks(const Node& node);
 bool has(const Node& node, std::string_view check, std::string_view cause);
@@ -62,7 +62,7 @@ struct Row {
     std::string library;
     std::string parameters;
     std::string metric;
-    double value = 0; ///< NaN where there is none
+    double value = 0; ///< NaN if not known
     double bound = 0;
     bool at_least = true;
 };

@@ -324,7 +324,7 @@ __tls_get_addr(TlsIndex*); // NOLINT: the loader's, which makes it where it is n
     return 1;
 }
 
-/// What an earlier kernel left there would hide that this one reads before it writes.
+/// Values left by an earlier kernel would hide that this one reads before it writes.
 void spoil_shared([[maybe_unused]] const void* kernel) {
 #if !defined(                                                                                      \
     __SANITIZE_ADDRESS__) // there it is static, and a sanitizer has data of its own beside that of the thread

@@ -16,10 +16,10 @@
 
 namespace assay::device_on_cpu {
 
-/// Of the widest warp; Launch::lanes says how many there are.
+/// Lanes of the widest warp; Launch::lanes is the actual number.
 constexpr unsigned most_lanes = 64;
 
-/// Of the thread that runs now.
+/// Place of the thread that runs now.
 struct Place {
     uint3 thread;
     uint3 block;
@@ -42,7 +42,7 @@ struct Launch {
 /// Waits until all threads of the block are here.
 void wait_for_block(const std::source_location& from);
 
-/// What the lanes of a warp do together once all of them are here: an operand of each, null where there is no such
+/// Joint operation of the lanes of a warp, once all have arrived: an operand of each, null where there is no such
 /// lane or it has ended. Runs once for all.
 using WarpWork = void (*)(const std::array<void*, most_lanes>& operands);
 void together(WarpWork work, void* operand, const std::source_location& from);

@@ -21,7 +21,7 @@
 
 namespace assay::device_on_cpu {
 
-/// Of a module of the device on the CPU, by its path; stays loaded.
+/// Benchmark of a module of the device on the CPU, by the module's path; stays loaded.
 inline const assay_benchmark& benchmark_of(const std::string& module, const std::string& id) {
     void* const library = ::dlopen(module.c_str(), RTLD_NOW);
     if (library == nullptr)
@@ -54,7 +54,7 @@ public:
         return benchmark_.create(&services, values_.data(), &state_, error()) == 0 ? ""
                                                                                    : words_.data();
     }
-    /// As the engine does it: rewound, then timed.
+    /// Rewinds, then times, like the engine.
     std::string sample(std::uint64_t calls) {
         double seconds = -1;
         const bool good =

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuBLASLt's calls, done by a plain product on the memory of a device on the CPU: the types and scales of blocks of cuBLAS
-// 13.1, with A transposed and B not, several algorithms with their workspace, and its statuses where it refuses. As with the real
-// library, some algorithms of the list do not work, and for int8 the list is empty although a call without an
-// algorithm works. ASSAY_CPU_FAULT: cublaslt leaves out the last product of each sum, cublaslt_scales reads scales
-// row by row instead of by tiles of 128 x 4.
+// cuBLASLt's calls, done by a plain product on the memory of a device on the CPU: the types and scales of blocks of
+// cuBLAS 13.1, with A transposed and B not, several algorithms with their workspace, and its statuses where it refuses.
+// As with the real library, some algorithms of the list do not work, and for int8 the list is empty although a call
+// without an algorithm works. ASSAY_CPU_FAULT: cublaslt leaves out the last product of each sum, cublaslt_scales reads
+// scales row by row instead of by tiles of 128 x 4.
 
 #include "cublaslt_product.hpp"
 #include "runtime.hpp"
@@ -136,7 +136,7 @@ int capability() {
     return 10 * major + minor;
 }
 
-/// As module cublaslt has it, A alone is transposed. Narrow types: every row a multiple of 16 bytes; integers of 4.
+/// Only A is transposed, as in module cublaslt. Narrow types: every row a multiple of 16 bytes; integers of 4.
 bool has_shape(const Problem& p) {
     if (p.operation.transpose_a != CUBLAS_OP_T || p.operation.transpose_b != CUBLAS_OP_N)
         return false;

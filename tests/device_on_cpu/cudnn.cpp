@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuDNN's graph interface on the memory of a device on the CPU: convolution with bias and ReLU by oneDNN, attention by plain
-// loops. Graphs are looked at as the real library (9.19) looks at them: what it refuses, or offers no engine for, is refused
-// here; cudnn_graph_test.cpp asks both. Some engines do not work, as it happens, and those with a note compute what it says: tf32
-// in matrix units, wrong sums by Winograd. ASSAY_CPU_FAULT: cudnn leaves out the last channel, or the last key.
+// cuDNN's graph interface on the memory of a device on the CPU: convolution with bias and ReLU by oneDNN, attention by
+// plain loops. Graphs are looked at as the real library (9.19) looks at them: what it refuses, or offers no engine for,
+// is refused here; cudnn_graph_test.cpp asks both. Some engines do not work, as it happens, and those with a note
+// compute what it says: tf32 in matrix units, wrong sums by Winograd. ASSAY_CPU_FAULT: cudnn leaves out the last
+// channel, or the last key.
 
 #include "cudnn_graphs.hpp"
 #include "fault.hpp"
@@ -250,7 +251,7 @@ void execute(cudnnContext* handle, const Descriptor& plan, const Descriptor& pac
     });
 }
 
-/// What may be asked of a descriptor, written to `values` where there is room.
+/// Answer to a query about a descriptor, written to `values` where there is room.
 template <class T>
 void give(const std::vector<T>& from, std::int64_t room, std::int64_t* count, void* values) {
     *count = static_cast<std::int64_t>(from.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors of cuDNN's graph interface as cudnn.cpp keeps them: attributes by their name, which are refused where the real
-// library (9.19) refuses them.
+// Descriptors of cuDNN's graph interface as cudnn.cpp keeps them: attributes by their name, which are refused where the
+// real library (9.19) refuses them.
 
 #pragma once
 
@@ -46,7 +46,7 @@ struct Descriptor {
     cudnnBackendDescriptorType_t type;
     bool is_final = false;
     std::map<cudnnBackendAttributeName_t, Value> values;
-    // Of engines and their configurations.
+    // For engines and their configurations.
     const Descriptor* graph = nullptr;
     const Engine* engine = nullptr;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graphs of module cudnn, offered to NVIDIA's library itself, which needs no device for that: devices are described to it.
-// The same program with the library of the device on the CPU (cudnn.cpp) shows that this one refuses what the other refuses.
+// The graphs of module cudnn, offered to NVIDIA's library itself, which needs no device for that: devices are described
+// to it. The same program with the library of the device on the CPU (cudnn.cpp) shows that this one refuses what the
+// other refuses.
 #include "device/opened.hpp"
 #include "workload/cudnn_plans.hpp"
 #include "workload/resnet50.hpp"
@@ -38,7 +39,8 @@ Descriptor device_of(int capability) {
 class CudnnGraphs : public testing::Test {
 protected:
     static void SetUpTestSuite() {
-        // Kernels that are compiled when they are needed are offered only beside a driver; the toolkit's empty one will do.
+        // Kernels that are compiled when they are needed are offered only
+        // beside a driver; the toolkit's empty one will do.
         if (::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) == nullptr)
             ::dlopen(ASSAY_LIBCUDA, RTLD_NOW | RTLD_GLOBAL);
     }
@@ -70,7 +72,7 @@ TEST_F(CudnnGraphs, EveryLayerHasAnEngineInEveryPrecision) {
     }
 }
 
-/// Of kernels that are compiled when they are needed a plan takes a device; those of convolutions are ready-made.
+/// A plan of kernels that are compiled when needed takes a device; those of convolutions are ready-made.
 TEST_F(CudnnGraphs, EveryLayerHasAPlanThatNeedsLittleMemory) {
     const Descriptor device = device_of(90);
     const Target target{.properties = &device};

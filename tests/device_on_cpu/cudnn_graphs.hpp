@@ -123,7 +123,7 @@ struct Fused {
             bias.dims[0] == 1 && bias.dims[1] == y.dims[1] &&
             std::all_of(bias.dims.begin() + 2, bias.dims.end(), [](auto dim) { return dim == 1; });
     }
-    /// What the real library has ready-made kernels for.
+    /// Graphs that the real library has ready-made kernels for.
     bool has_engines() const {
         const ConvolutionForward& c = convolution;
         const bool sums_are_fp32 =

@@ -33,7 +33,7 @@ TEST(CudnnOnCpu, AttentionWithoutTheLastKeyIsNoticed) {
                 {{"context", "64"}, {"heads", "8"}, {"precision", precision}, {"group", group}});
 }
 
-/// Of the library's list: Winograd comes first, 41 has no plan and 51 cannot be launched.
+/// In the library's list Winograd comes first, 41 has no plan and 51 cannot be launched.
 TEST(CudnnOnCpu, TheEngineIsOneThatServesAndWorks) {
     const auto engine_of = [](const std::string& id, const Given& given) {
         Case one{benchmark_of(ASSAY_MODULES_ON_CPU "/cudnn.so", id), given};

@@ -14,9 +14,9 @@ namespace assay::device_on_cpu {
 
 /// Remembers it for cudaGetLastError(), which forgets it.
 cudaError_t answer(cudaError_t status);
-/// As a kernel that failed: the next call that waits, or asks for the last error, has it. Says why on stderr.
+/// Acts like a failed kernel: the next call that waits, or asks for the last error, gets it. Says why on stderr.
 void fail(const std::string& what);
-/// What the device found since: cudaSuccess, or what fail() was told.
+/// Faults found on the device since: cudaSuccess, or the code of fail().
 cudaError_t device_error();
 
 /// Memory of the current device, filled with garbage; null where there is not so much left.
@@ -27,7 +27,7 @@ std::string overrun();
 /// May `bytes` from there be touched? Memory of the host always may, memory of a device in one allocation.
 bool is_whole(const void* from, std::size_t bytes);
 
-/// What may not be done while a stream of this process is captured.
+/// Some calls are forbidden while a stream of this process is captured.
 bool is_capturing();
 
 } // namespace assay::device_on_cpu

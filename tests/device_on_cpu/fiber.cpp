@@ -39,7 +39,7 @@ constexpr std::size_t stack_bytes = 256U << 10U; // frames of kernels are larger
 struct Context {
     void* stack_pointer = nullptr;
     void prepare(std::byte* stack, void (*entry)()) {
-        // As a call leaves it: the return address below a multiple of 16 bytes, under it six registers.
+        // The layout after a call: the return address below a multiple of 16 bytes, under it six registers.
         auto** top = reinterpret_cast<void**>(stack + stack_bytes - 64);
         *--top = nullptr;
         *--top = reinterpret_cast<void*>(entry);
@@ -70,7 +70,7 @@ struct Fiber::State {
     std::byte* stack = nullptr;
     Context own;
     Context caller;
-    // What the address sanitizer keeps of each stack.
+    // The address sanitizer's data for each stack.
     void* own_fake = nullptr;
     void* caller_fake = nullptr;
     const void* caller_stack = nullptr;

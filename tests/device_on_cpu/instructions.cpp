@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What instructions do that C++ has no word for. Matrix instructions as the PTX ISA describes them ("Matrix fragments
+// Instructions that C++ has no word for. Matrix instructions as the PTX ISA describes them ("Matrix fragments
 // for mma.m8n8k4 ... m16n8k32"), and not as the benchmark that is tested lays out its operands.
 
 #include "device/narrow_float.hpp"
@@ -46,8 +46,8 @@ struct ElementPlace {
     unsigned reg;
 };
 
-/// mma.sync: a of m x k, b of k x 8. `packed` elements follow each other in a register along k; four lanes share a row of
-/// a, or a column of b, and have a register each of every four.
+/// mma.sync: a of m x k, b of k x 8. `packed` elements follow each other in a register along k; four lanes share a row
+/// of a, or a column of b, and have a register each of every four.
 template <unsigned rows>
 struct Nvidia {
     static constexpr unsigned lanes = 32;

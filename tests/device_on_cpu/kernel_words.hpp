@@ -52,7 +52,7 @@ inline void __syncwarp(assay::device::Lanes /*mask*/ = assay::device::every_lane
 
 namespace assay::device_on_cpu {
 
-/// The value of lane `from`, for every lane of the warp at once; the own one where `from` is no lane.
+/// The value of lane `from`, for every lane of the warp at once; the own value if `from` does not exist.
 template <class T>
 T shuffled(T own, int from, const std::source_location& site) {
     struct Operand {

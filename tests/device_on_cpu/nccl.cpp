@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NCCL's calls between devices on the CPU, of one process or of several of this machine: what each rank of a group call
-// sends goes to a file in memory that all ranks reach, and when all have written, each reads what is for it. The log says
-// what NCCL 2.28 says, with the transport, algorithm and protocol that its variables ask for; unlike NCCL's they are read
-// for each communicator, NCCL_P2P_LEVEL=SYS makes the links PCIe's, and ASSAY_CPU_LINK=XGMI AMD's. ASSAY_CPU_FAULT=nccl
-// leaves the last rank out of sums, and out of what is gathered; nccl_call: calls fail; nccl_windows: no window is made.
+// sends goes to a file in memory that all ranks reach, and when all have written, each reads what is for it. The log
+// says what NCCL 2.28 says, with the transport, algorithm and protocol that its variables ask for; unlike NCCL's they
+// are read for each communicator, NCCL_P2P_LEVEL=SYS makes the links PCIe's, and ASSAY_CPU_LINK=XGMI AMD's.
+// ASSAY_CPU_FAULT=nccl leaves the last rank out of sums and gathers; nccl_call: calls fail; nccl_windows: no windows.
 
 #include "fault.hpp"
 #include "nccl_meeting.hpp"
@@ -117,7 +117,7 @@ void log_connection(const ncclComm& c) {
 
 enum class What : std::uint8_t { allreduce, reduce_scatter, allgather, broadcast, send, receive };
 
-/// As it stands in a rank's file, before the data.
+/// Header of a call in a rank's file, before the data.
 struct Header {
     What what;
     ncclDataType_t type;
@@ -160,7 +160,7 @@ std::size_t received(const Header& h, int ranks) {
            (h.what == What::allgather ? static_cast<std::size_t>(ranks) : 1);
 }
 
-/// What a rank has written: its calls of this group, in their order.
+/// A rank's calls of this group, in their order, from its file.
 struct Sent {
     Header header;
     Bytes data;
@@ -243,7 +243,7 @@ void collect(const Call& call, const std::vector<const Sent*>& all) {
     std::ranges::copy(sum, to);
 }
 
-/// The n-th call of a rank's file that `is_it`; null where there is none.
+/// The n-th call of a rank's file that `is_it`, or null.
 template <class IsIt>
 const Sent* nth(const std::vector<Sent>& calls, int n, const IsIt& is_it) {
     for (const Sent& call : calls)

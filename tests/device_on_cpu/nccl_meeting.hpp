@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the ranks of a communicator of nccl.cpp meet, in one process or in several of this machine: a table that they wait
-// at, and a file for each rank, for what it sends.
+// Where the ranks of a communicator of nccl.cpp meet, in one process or in several of this machine: a table that they
+// wait at, and a file for each rank, for what it sends.
 
 #pragma once
 
@@ -63,7 +63,7 @@ private:
     int file_;
 };
 
-/// What the ranks of a communicator that are in this process share.
+/// State shared by the ranks of a communicator in this process.
 class Meeting {
 public:
     Meeting(const std::string& name, int ranks)

@@ -106,7 +106,7 @@ Words numbers(std::size_t count) {
     return words;
 }
 
-/// What kernel(in, out, more...) makes of `in`.
+/// Output of kernel(in, out, more...) for `in`.
 template <class T, class Kernel, class... More>
 std::vector<T> made_of(Kernel kernel, const std::vector<T>& in, unsigned block, More... more) {
     const device::Stream stream;

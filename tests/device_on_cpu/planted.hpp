@@ -21,12 +21,12 @@ bool copy(Fault fault);
 /// Threads add to words that neighbours have yet to read.
 bool scan(Fault fault);
 
-/// Which elements the last block of a grid over so many takes, its index in 32 bits or in 64.
+/// The elements that the last block of a grid over so many takes, its index in 32 bits or in 64.
 std::vector<std::uint64_t> last_indices(std::uint64_t count, Fault fault);
 /// The same of device::on_each(): the largest index that the last block of its grid takes.
 std::uint64_t last_of_each(std::uint64_t count);
 
-/// What a kernel finds that reads before it writes.
+/// The values seen by a kernel that reads before it writes.
 std::uint32_t fresh_shared();
 /// Half of the threads wait, the others have ended.
 void wait_for_the_ended();

@@ -70,7 +70,7 @@ TEST(DeviceOnCpu, FillsNewMemoryWithGarbage) {
 }
 #endif
 
-/// What stderr says of a kernel, which must fail.
+/// Text on stderr about a kernel, which must fail.
 std::string complaint(void (*run)()) {
     testing::internal::CaptureStderr();
     run();

@@ -26,7 +26,7 @@ bool is_int8 = false;
 } // namespace
 
 extern "C" {
-// What tests ask.
+// Queries for tests.
 std::size_t pretended_workspace() { return workspace_given; }
 bool pretended_algorithm() { return had_algorithm; }
 

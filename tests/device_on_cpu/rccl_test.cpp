@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Module `rccl` with the library that the loader finds (ASSAY_RCCL_FOUND): one that does what RCCL does, one that lacks
-// functions, and a file that is none.
+// functions, and a file that is not a library.
 #include "case.hpp"
 #include "runtime.hpp"
 

@@ -22,7 +22,7 @@ int device_of(const void* pointer);
 /// ASSAY_CPU_DEVICES of the environment; 1 without it. CUDA_VISIBLE_DEVICES may name fewer of them.
 int device_count();
 
-/// What was made and not given back; tests look at it.
+/// Objects made and not given back; tests look at it.
 struct Held {
     int handles = 0; ///< streams, events, graphs
     int communicators = 0;

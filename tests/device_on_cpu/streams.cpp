@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtime's calls on streams, events, copies, graphs and pools. What is queued runs at once, so that an order that
-// streams do not promise is not tried; what a stream captures runs when its graph is launched.
+// The runtime's calls on streams, events, copies, graphs and pools. Queued work runs at once, so that an order that
+// streams do not promise is not tried; captured work runs when its graph is launched.
 
 #include "block.hpp"
 #include "devices.hpp"

@@ -14,7 +14,7 @@
 
 namespace {
 
-/// What was allocated for UCX, by its handle.
+/// Memory allocated for UCX, by its handle.
 std::map<ucp_mem_h, void*>& allocated() {
     static std::map<ucp_mem_h, void*> all;
     return all;
@@ -57,7 +57,7 @@ ucs_status_t __wrap_ucp_mem_unmap(ucp_context_h context, ucp_mem_h memory) {
 
 namespace assay::network {
 
-/// What resources.cpp finds: CMake has it compiled under this name.
+/// The functions that resources.cpp finds: CMake has it compiled under this name.
 std::vector<std::string> transports_of_host();
 
 std::vector<std::string> transports_found() {

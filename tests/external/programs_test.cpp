@@ -207,7 +207,7 @@ TEST(OwnDescription, IsABenchmarkLikeAnyOther) {
     EXPECT_THAT(list.output, HasSubstr("mine.rate"));
     EXPECT_THAT(list.output, HasSubstr("fio.file"));
     EXPECT_THAT(list.error, HasSubstr("wrong.json"));
-    EXPECT_THAT(list.error, HasSubstr("mine.unknown: its headline \"speed\" is not in the table"));
+    EXPECT_THAT(list.error, HasSubstr("mine.unknown: its headline \"speed\" is an unknown metric"));
     EXPECT_THAT(cli_test::run({"describe", "mine.rate"}, with).output,
                 HasSubstr("Licence of the program: MIT"));
     const Folder out;

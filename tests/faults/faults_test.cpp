@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What if the n-th call of open, write, fsync, rename, mkdir, mmap, fork, socket or malloc fails? The program ends by
-// itself with the right code and says why; the run is whole or is finished by --resume; nothing stray is left.
-// SQLite tests itself this way. A few n of each with a fixed seed; every n with ASSAY_FAULTS=all, or 300 of them where there are more.
+// itself with the right code and says why; the run is whole or is finished by --resume; nothing stray is left. SQLite
+// tests itself this way. A few n of each with a fixed seed; every n with ASSAY_FAULTS=all, or 300 of them where there
+// are more.
 
 #include "../cli/program.hpp"
 #include "base/file.hpp"
@@ -83,7 +84,7 @@ protected:
         const char* wish = std::getenv("ASSAY_FAULTS");
         return wish != nullptr && std::string_view{wish} == "all";
     }
-    /// Which calls fail: the first, the last, and some between; or all, but of each kind 300 at most.
+    /// Failing calls: the first, the last, and some between; or all, but of each kind 300 at most.
     static std::vector<long> chosen(long count, std::size_t sample) {
         std::set<long> which;
         std::mt19937 random{7};

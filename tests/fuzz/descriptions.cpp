@@ -36,7 +36,7 @@ void read(const external::Outputs& outputs, const external::Metric& metric) {
     });
 }
 
-/// What is spoiled can be spoiled and judged again.
+/// A spoiled description can be spoiled and judged again.
 void check(external::Outputs outputs, const external::Check& check) {
     or_a_problem([&] {
         const bool holds = external::judge(outputs, check).holds;

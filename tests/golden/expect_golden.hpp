@@ -44,7 +44,7 @@ inline void add_keys(const json::Value& value, const std::string& path, std::set
     }
 }
 
-/// Of a list the entries that have keys which none before them has: others say the same about a format.
+/// The entries of a list that add keys to those before: others say the same about a format.
 inline json::Value abridged(const json::Value& value) {
     if (!value.is_structured()) return value;
     json::Value out = value.is_object() ? json::Value::object() : json::Value::array();
@@ -60,7 +60,7 @@ inline json::Value abridged(const json::Value& value) {
     return out;
 }
 
-/// What fits into a line stands in one.
+/// A value that fits into one line stands in one.
 inline std::string in_lines(const json::Value& value, const std::string& indent = "") {
     constexpr std::size_t widest = 150;
     auto line = json::to_line(value);

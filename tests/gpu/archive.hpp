@@ -15,7 +15,7 @@
 
 namespace assay::gpu {
 
-/// What goes first when there is little room.
+/// Order in the archive, for when there is little room.
 enum class Rank : std::uint8_t { report, result, detail, log };
 
 struct Entry {
@@ -24,7 +24,7 @@ struct Entry {
     Rank rank = Rank::log;
 };
 
-/// As `tar x` reads it.
+/// Archive in the format that `tar x` reads.
 std::string tar_of(const std::vector<Entry>& entries);
 
 /// Its beginning and its end, where it is longer than `most` bytes.

@@ -120,7 +120,7 @@ private:
         pack();
     }
 
-    /// Of a program that takes the device it is shown; assay chooses by itself.
+    /// Environment of a program that takes the device it is shown; assay chooses by itself.
     std::vector<std::string> environment(std::vector<std::string> first) const {
         first.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
         first.push_back("CUDA_VISIBLE_DEVICES=" + options_.device);
@@ -141,7 +141,7 @@ private:
         trouble_ = written ? std::string{} : written.error().message;
     }
 
-    /// Of what `assay run` left in `folder`: the result, or the journal until there is one.
+    /// The cases that `assay run` left in `folder`: from the result, or from the journal until there is one.
     std::vector<record::Case> collect(const fs::path& folder, const std::string& name, Rank rank) {
         std::error_code error;
         fs::path result;
@@ -219,7 +219,7 @@ private:
     }
     fs::path log_of(const std::string& name) const { return work_ / (file_name(name) + ".txt"); }
 
-    /// What it has so far goes to the archive.
+    /// The results so far go to the archive.
     Done keep(const Running& running) {
         Done done{.said = {.log = text_of(log_of(running.name)),
                            .ending = {},
@@ -249,7 +249,7 @@ private:
         }
         const auto ending = running.process.poll();
         Done done = keep(running);
-        // Of its own accord with code 0, also where it was asked to: then it is done.
+        // A program that ends by itself with code 0 is done, even if it was asked to end.
         const bool overtime = Clock::now() >= running.end || signals_.caught() != 0;
         done.said.cut_off = overtime && (!ending || ending->signal != 0 || ending->code != 0);
         if (done.said.cut_off)
@@ -329,7 +329,7 @@ private:
     void conclude(const Step& step, const Done& done, Clock::time_point begin) {
         auto verdict = step.read(done.said);
         if (step.measures) add_cases(step.part, done.cases);
-        // What was measured is a row of its own; this one says whether the run got to its end.
+        // Measurements have rows of their own; this one says whether the run got to its end.
         finish(row_of(step.part, step.name), std::move(verdict), begin);
     }
 

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// Each program notes what it got done in $DONE before it ends. What it shall do otherwise is asked of $TRICK.
+// Each program notes what it got done in $DONE before it ends. $TRICK selects another behaviour.
 constexpr auto pretended_assay = R"(#!/bin/bash
 if [ "$1" = doctor ]; then
     [ "$TRICK" = hang ] && exec sleep 100

@@ -50,7 +50,7 @@ bool measures(std::string_view test) {
     return std::ranges::any_of(running, [&](const char* name) { return test.starts_with(name); });
 }
 
-/// What GoogleTest printed: "[ RUN      ] Suite.Test/of", what the test says, "[       OK ] ... (3 ms)".
+/// Output of GoogleTest: "[ RUN ] Suite.Test/of", what the test says, "[ OK ] ... (3 ms)".
 struct Tests {
     int passed = 0;        ///< of those that measure
     std::string going_on;  ///< begun, not ended
@@ -178,7 +178,7 @@ std::string verdict_line(const Said& said) {
     return last_line_of(said.log);
 }
 
-/// What a program printed behind its warnings.
+/// Text of a program behind its warnings.
 std::optional<json::Value> json_of(const Said& said) {
     const auto begin = said.log.find('{');
     if (begin == said.log.npos) return std::nullopt;

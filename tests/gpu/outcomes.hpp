@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tools that scripts/gpu-check runs have said, read from what they printed. Knows no process.
+// Verdicts of the tools that scripts/gpu-check runs, read from their output. Knows no process.
 
 #pragma once
 
@@ -29,7 +29,7 @@ struct Verdict {
     std::string words; ///< why, or a figure
 };
 
-/// What a process left behind.
+/// Output and files of a process.
 struct Said {
     std::string log;      ///< all that it printed
     std::string ending;   ///< "ended with code 1", "SIGSEGV (Segmentation fault)"; empty: well

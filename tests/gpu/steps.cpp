@@ -209,7 +209,7 @@ Plan longer(const Tree& tree, const std::vector<Tried>& tried, const std::string
     return plan;
 }
 
-/// What reads the results of other steps of its part: `assay VERB --json`.
+/// Steps that read the results of other steps of their part: `assay VERB --json`.
 Step reading(const std::string& part, const std::string& name, const Tree& tree,
              const std::string& verb, std::vector<std::string> results, Reader read) {
     return {.part = part,

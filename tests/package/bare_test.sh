@@ -41,5 +41,5 @@ there assay run memory.latency --set memory.latency.footprint=16KiB --replicas 1
 there env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 assay run collective.send_receive --set '*.bytes=8' --replicas 1 \
     --budget 1s --patience 0 --out /team --quiet || fail "a team does not measure: $(there assay report /team --md - | tail -n 20)"
 there assay report /results --md - | grep -q 'latency' || fail "it does not report"
-for file in cluster/operations.md cluster/sweep llms.txt; do [ -e "$folder/root/usr/share/assay/$file" ] || fail "$file is missing"; done
+for file in docs/acceptance.md cluster/sweep llms.txt; do [ -e "$folder/root/usr/share/assay/$file" ] || fail "$file is missing"; done
 echo ok

@@ -97,7 +97,7 @@ TEST(Package, AnotherInterfaceVersionIsRefusedWithBothNumbers) {
     const auto outcome = run({"manifest", OUTSIDE_MODULES "/wrong_version.so", "--out",
                               (folder.path() / "wrong_version.json").string()});
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.error, HasSubstr("interface 99, this assay speaks 1"));
+    EXPECT_THAT(outcome.error, HasSubstr("interface 99, this assay has 1"));
 }
 
 } // namespace

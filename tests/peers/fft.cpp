@@ -49,8 +49,8 @@ Ratio take_turns(const Options& options, const Example& e, const fs::path& state
     return compare_children(*ours, *bare, options);
 }
 
-/// Which pages a process gets changes a transform by 5 to 10%, and stays for its life: many short
-/// comparisons, each of fresh processes.
+/// The pages that a process gets change a transform by 5 to 10%, and stays for its life: many short comparisons,
+/// each of fresh processes.
 Row compare(const Options& options, const Example& e) {
     const made::TemporaryFolder state;
     Options one_pair = options;

@@ -17,7 +17,7 @@
 
 namespace assay::peers {
 
-/// What all ranks do together. They decide everything alike, because they see the same numbers.
+/// Joint steps of all ranks. They decide everything alike, because they see the same numbers.
 class Job {
 public:
     explicit Job(MPI_Comm comm) : comm_{comm} { MPI_Comm_rank(comm, &rank_); }
@@ -54,7 +54,7 @@ inline void bind_to_own_core(MPI_Comm comm) {
     ::sched_setaffinity(0, sizeof set, &set);
 }
 
-/// What a rank does from MPI_Init to MPI_Finalize; the exit code of its program.
+/// A rank's life from MPI_Init to MPI_Finalize; the exit code of its program.
 template <class Work>
 int run_job(const std::string& module, Work&& work) {
     try {

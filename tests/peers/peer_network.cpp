@@ -29,7 +29,7 @@ namespace {
 using namespace assay;
 using peers::Job;
 
-/// What both sides do, in the words of each.
+/// The same case in the words of each side.
 struct Race {
     const char* benchmark;
     const char* test; ///< of ucx_perftest

@@ -98,7 +98,7 @@ void add_convolution(Program& program, const assay::workload::Layer& layer, std:
                  {DNNL_ARG_DST, program.filled(plan.dst_desc())}});
 }
 
-/// What follows a product.
+/// The operation after a product.
 enum class After : std::uint8_t { nothing, gelu, addition };
 
 void add_dense(Program& program, std::int64_t rows, std::int64_t from, std::int64_t to,

@@ -32,7 +32,7 @@ public:
     double sample(std::uint64_t calls);
     /// Amount of work of one call by its name in assay_work, 0 when it does not apply.
     double work(const std::string& name) const;
-    /// What a parameter resolved to, in words; "" for an unknown one.
+    /// Resolved value of a parameter, in words; "" for an unknown one.
     std::string setting(const std::string& name) const;
     const assay_team* team() const { return team_; }
     worker::LoadedCase& loaded() { return *case_; }

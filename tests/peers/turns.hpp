@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two things that take turns: A B B A, so that a drift of the machine favours neither. What counts is
-// the ratio within each such pair, because whatever slows the machine down slows both.
+// Two things that take turns: A B B A, so that a drift of the machine favours neither. The ratio
+// within each such pair counts, because whatever slows the machine down slows both.
 
 #pragma once
 
@@ -62,7 +62,7 @@ struct Pair {
 /// Measures a pair again, up to `attempts` times, as long as it was disturbed; the least disturbed one
 /// counts. Adds to `repeated` and `disturbed`.
 Pair quiet_pair(const std::function<Pair()>& measure, std::size_t attempts, Ratio& counts);
-/// Of as many quiet pairs as planned; what a took more than b in each goes to `added`.
+/// Ratio over the planned number of quiet pairs; the extra time of a over b in each goes to `added`.
 Ratio ratio_of_pairs(const std::function<Pair()>& measure, const Plan& plan,
                      std::vector<double>* added = nullptr);
 

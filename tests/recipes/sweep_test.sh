@@ -29,6 +29,10 @@ END
 # shellcheck disable=SC2016
 cat >bin/assay <<'END'
 #!/bin/bash
+if [ "${*: -1}" = --dry-run ]; then
+    [ "$2" != quik ] || { echo 'assay: there is no suite or benchmark "quik" (did you mean "quick"?)' >&2 && exit 2; }
+    exit
+fi
 for word in "$@"; do [ "$last" != --out ] || out=$word; last=$word; done
 run=$(compgen -G "$out/run.*") || { run=$out/run.$$ && mkdir "$run"; }
 echo case >>"$run/journal.ndjson"
@@ -98,11 +102,16 @@ for wrong in 'a[3-1]' 'a[1' 'a]1' 'a[x]' 'a[]' 'a,,b' 'a,' '-x' 'a,a' 'a b' '$(r
     expect 2 'sweep: '
 done
 sweep --out names --hosts a
-expect 2 'what is to be measured'
+expect 2 'name a suite or benchmark'
 sweep --out names quick
 expect 2 'no hosts'
 sweep --out names --hosts a --limit soon quick
 expect 2 'limit'
+sweep --out names --hosts a quik --check
+expect 2 '^assay: there is no suite or benchmark "quik"'
+sweep --out names --hosts silent1 quik --limits /on/the/hosts.json
+expect 3 'did not answer: 1'
+rm -r names
 [ ! -e names ] || fail "a wrong command leaves something behind"
 
 # All that may happen to a host, in one sweep.
@@ -173,7 +182,7 @@ expect 3 'began and was lost: 5'
 expect 3 '^    evil6: what \]0;title it says$'
 ! grep -q $'[\033\302\177]' <<<"$said" || fail "control characters of a node: $said"
 [ "$(cut -f 1-3 evil.out/sweep/list.tsv | tr '\t\n' '= ')" = 'good1=answered=0 evil1=lost=- evil2=lost=- evil3=lost=- evil4=answered=0 evil5=lost=- evil6=lost=- ' ] || fail "$(cat evil.out/sweep/list.tsv)"
-[ -z "$(find evil.out ! -type d \( ! -type f -o -links +1 \))" ] || fail "what is no file was taken: $(find evil.out ! -type f ! -type d)"
+[ -z "$(find evil.out ! -type d \( ! -type f -o -links +1 \))" ] || fail "more than plain files was taken: $(find evil.out ! -type f ! -type d)"
 [ "$(cd evil.out/evil4 && find . ! -name second ! -name run.json | LC_ALL=C sort | paste -sd' ')" = '. ./closed ./exit-code ./run ./run/script' ] || fail "$(find evil.out/evil4)"
 [ ! -u evil.out/evil4/run/script ] || fail "a file runs as its owner"
 [ -z "$(find . -name escaped)$(find evil -name absolute)" ] || fail "it leads out of its folder: $(find . -name escaped -o -name absolute)"

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 
 using Names = std::set<std::string>;
 
-/// What each room may include, or that file of it alone; its own files always.
+/// The files that each room may include, or that file of it alone; its own files always.
 const std::map<std::string, Names> allowed{
     {"harness/include", {}},
     {"harness/base", {}},
@@ -81,7 +81,7 @@ struct Include {
     std::string target; ///< the file, relative to the root
 };
 
-/// Of files of ours, in quotes or angle brackets.
+/// Includes of our files, in quotes or angle brackets.
 const std::vector<Include>& includes() {
     static const auto all = [] {
         static const std::regex pattern{R"(^\s*#\s*include\s+["<]([a-z_]+/[^">]+)[">])"};
@@ -137,8 +137,8 @@ TEST(Rooms, HaveAnOrder) {
     EXPECT_THAT(circle, IsEmpty()) << "each of them needs another one of them";
 }
 
-/// "judge": the namespace of a room. The foundation is `assay` itself, and two rooms cannot have their folder's name: one is
-/// a word of C++, of the other there are two.
+/// "judge": the namespace of a room. The foundation is `assay` itself, and two rooms cannot have their folder's name:
+/// one is a word of C++, of the other there are two.
 std::string namespace_of(const std::string& room) {
     static const std::map<std::string, std::string> others{{"harness/include", ""},
                                                            {"harness/base", ""},

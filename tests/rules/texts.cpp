@@ -28,7 +28,7 @@ using testing::IsEmpty;
 
 using Names = std::set<std::string>;
 
-/// What stands in every text of the pattern's first group.
+/// The first group of the pattern in every text.
 Names found_in(const std::string& text, const char* pattern) {
     const std::regex expression{pattern};
     Names names;
@@ -66,15 +66,15 @@ bool is_one_of(char32_t c, std::u32string_view list) { return list.find(c) != li
 bool is_full_width(char32_t c) { return is_one_of(c, U"，。、；：？！（）“”《》"); }
 
 /// Words of Latin letters that a Chinese text may hold: names, units, what one types.
-const Names names{"PCIe",        "PCI",    "ACS",    "BIOS",      "IOMMU",  "InfoROM", "MTU",
-                  "VBIOS",       "ABBA",   "B",      "Benjamini", "CPU",    "CSV",     "ECC",
-                  "FFT",         "FLOP",   "FMA",    "GEMM",      "GPU",    "HTML",    "Holm",
-                  "Hochberg",    "JSON",   "Jones",  "Lennard",   "MIG",    "NUMA",    "UTC",
-                  "Markdown",    "NVLink", "ResNet", "Roofline",  "STREAM", "stencil", "p",
-                  "Transformer", "UNet",   "Welch",  "Wilks",     "assay",  "logs",    "p50",
-                  "p99",         "t",      "top",    "x"};
+const Names names{"PCIe",        "PCI",    "ACS",    "BIOS",      "IOMMU",     "InfoROM", "MTU",
+                  "VBIOS",       "ABBA",   "B",      "Benjamini", "CPU",       "CSV",     "ECC",
+                  "FFT",         "FLOP",   "FMA",    "GEMM",      "GPU",       "HTML",    "Holm",
+                  "Hochberg",    "JSON",   "Jones",  "Lennard",   "MIG",       "NUMA",    "UTC",
+                  "Markdown",    "NVLink", "ResNet", "Roofline",  "STREAM",    "stencil", "p",
+                  "Transformer", "UNet",   "chrony", "systemd",   "timesyncd", "Welch",   "Wilks",
+                  "assay",       "logs",   "p50",    "p99",       "t",         "top",     "x"};
 
-/// Of what benchmarks say: formulas, who they are by, precisions, libraries.
+/// Words of benchmarks: formulas, their authors, precisions, libraries.
 const Names formulas{
     "A",    "Daly",   "GB",        "ZeRO",     "KV",    "Korthikanti", "Bx",       "AMD",  "C",
     "CUDA", "Cx",     "Freivalds", "OpenBLAS", "SHARP", "RDMA",        "Parseval", "bf16", "fp32",
@@ -85,7 +85,7 @@ const Names formulas{
 /// end.
 Names words_of(std::string_view text) {
     static const std::regex typed{
-        R"(\d{4}-\d\d-\d\dT[\d:]+Z|assay [a-z][ -~]*|--[a-z-]+|/?[a-z_]+(/[a-z_]+)+|sysctl [ -~]*|echo [ -~]*)"};
+        R"(\d{4}-\d\d-\d\dT[\d:]+Z|assay [a-z][ -~]*|--[a-z-]+( ([a-z]+[=.])?[A-Z]+)?|/?[a-z_-]+(/[a-z_-]+)+|sysctl [ -~]*|echo [ -~]*)"};
     const auto prose = std::regex_replace(without_places(text), typed, " ");
     Names words = found_in(prose, "([A-Za-z][A-Za-z0-9]*)");
     for (const auto* known : {&names, &formulas})

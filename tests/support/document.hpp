@@ -2,8 +2,8 @@
 //
 // For tests that look into documents: the language of their texts, and their blocks by kind.
 //
-// Is a document in Chinese free of English sentences? Three words of small letters in a row are one; names of benchmarks,
-// parameters, processors and units have fewer, and what is to be typed is taken out.
+// Is a document in Chinese free of English sentences? Three words of small letters in a row are one; names of
+// benchmarks, parameters, processors and units have fewer, and what is to be typed is taken out.
 
 #pragma once
 
@@ -38,7 +38,7 @@ std::vector<Block> blocks_of(const document::Document& document) {
     return found;
 }
 
-/// As the page without a script shows them: every text, also those that a terminal folds away.
+/// The sentences in Latin letters of the page without a script: every text, also those that a terminal folds away.
 inline std::vector<std::string> latin_sentences(std::span<const document::Document> documents) {
     static const std::regex typed{"assay [a-z][ -~]*"};
     static const std::regex sentence{"[a-z]{2,} [a-z]+ [a-z]{2,}[ -~]*"};

@@ -93,7 +93,7 @@ public:
     }
 
 private:
-    /// Of this machine as it is now; known by what the tests change.
+    /// State of this machine now; known by what the tests change.
     std::uint32_t state(const std::string& id) {
         record::Machine now = machine;
         now.id = id;

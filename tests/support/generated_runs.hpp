@@ -91,13 +91,13 @@ public:
     /// Types x machines x quarters x runs, in the order of time for each machine, machines in turn.
     std::size_t size() const;
     record::Run run(std::size_t number) const;
-    /// As the harness lays them out: quick/aws/c7a.large/<machine>/<run>/run.json.
+    /// Path in the harness's layout: quick/aws/c7a.large/<machine>/<run>/run.json.
     static std::filesystem::path path(const record::Run& run);
     /// Times as good as the template, without noise of runs and replicas.
     double level(const InstanceType& type, std::size_t machine, const record::Case& c,
                  double seconds) const;
 
-    /// Of its type, and how often all machines had run before.
+    /// The machine of its type, and how often all machines had run before.
     std::size_t machine_of(std::size_t number) const;
     std::size_t turn_of(std::size_t number) const;
     const GeneratorOptions& options() const { return options_; }

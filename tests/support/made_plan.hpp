@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans of a catalogue, and why there is none.
+// Plans of a catalogue, or the reason for a refusal.
 
 #pragma once
 

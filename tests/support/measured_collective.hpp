@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs of an all-reduce over nodes, as a collection: their times follow a known algorithm with known
-// latencies and bandwidths, so that a prediction can be held against the truth.
+// latencies and bandwidths, so that a prediction can be compared with the truth.
 
 #pragma once
 

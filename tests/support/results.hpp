@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a test says of a Result.
+// Checks of a Result.
 //
-//     const auto plan = valid(make_plan(all, request)); // the test ends, with the message, where there is none
+//     const auto plan = valid(make_plan(all, request)); // the test ends, with the message, on failure
 //     const auto run = must(read_run(file));             // the same, for the value itself
 //     EXPECT_THAT(result, Fails(HasSubstr("no such file")));            // it is an error, with this message
 //     EXPECT_THAT(result, Fails(Fault::usage, HasSubstr("--only")));    // and of this kind

@@ -140,7 +140,7 @@ inline record::Case without_replicas(record::Case c, record::Status status, std:
 
 } // namespace detail
 
-/// What the sample measures.
+/// Cases of the sample.
 inline SampleCase sample_gemm(const char* library, const char* precision, double seconds) {
     return {.benchmark = "gemm.square",
             .library = library,

@@ -21,7 +21,7 @@
 namespace assay::truth {
 namespace {
 
-/// A case, and how far below a healthy machine a bar of its class is.
+/// A case, and how far below a healthy machine the limit of its class is.
 struct Judged {
     const char* name;
     const char* suite_case; ///< as in a suite
@@ -106,7 +106,7 @@ public:
 
     judge::Outcome judged(double slowdown, const judge::Limits& limits) {
         auto run = collected(measured(slowdown), judge::collecting_for(limits, {}));
-        // As on bare metal: on a guest one run fails nobody.
+        // Bare metal: on a guest, one run fails nobody.
         for (auto& machine : run.machines) machine.virtualization = "none";
         judge::JudgeOptions options;
         options.levels.fail /= checks;

@@ -66,7 +66,7 @@ void print_json(const std::vector<Figure>& figures) {
     fmt::print("{}", assay::json::to_text(list));
 }
 
-/// What can be asked for, in the order in which it is done.
+/// The choices, in the order in which they run.
 struct Part {
     const char* flag;
     const char* help;

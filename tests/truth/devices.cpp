@@ -38,7 +38,7 @@ double promised(const Measured& of) {
     return of.benchmark == "memory.stream" || of.benchmark == "fft.transform" ? 0.01 : 0;
 }
 
-/// Of two runs at different times, or that took turns.
+/// Figures of two runs at different times, or that took turns.
 std::vector<Figure> simulate(const std::vector<Measured>& cases, bool in_turns, std::size_t tables,
                              std::mt19937_64& random) {
     constexpr int replicas = 5;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was found, held against what is promised.
+// Results, compared with what is promised.
 
 #pragma once
 

@@ -40,7 +40,7 @@ AcceptanceNoise noise_of(const Work& of) {
 }
 double deviation_of(const Work& of) { return std::hypot(of.replica, of.run); }
 
-/// What nodes are like: the true value above the limit, a logarithm, and the true noise in units of the expected one.
+/// Properties of nodes: the true value above the limit, a logarithm, and the true noise in units of the expected one.
 struct Design {
     double margin = 0;
     double noise = 1;
@@ -81,7 +81,7 @@ Shares judged(const Work& of, const Design& design, const LimitTrials& how) {
                 all.push_back(margin);
                 if (!margin.disturbed) undisturbed.push_back(margin);
             }
-            // As somebody who measures until it passes: judged after every run.
+            // Judged after every run, like somebody who measures until it passes.
             const auto pass = decide::pass_test(all, noise);
             fails = fails || checks * decide::fail_test(undisturbed, noise).p_fail <= levels.fail;
             passes = passes || (!fails && (pass.clears || pass.p_pass <= levels.pass));

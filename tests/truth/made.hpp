@@ -25,7 +25,7 @@ void observe(test::CollectionMaker& maker, std::uint32_t run, std::size_t number
 record::Case case_of(std::string_view work, record::NoisePlace place, int replicas);
 
 bool is_called(const compare::Contrast& contrast);
-/// What is said of the second side, by the numbers of the cases.
+/// Differences reported for the second side, by the numbers of the cases.
 std::vector<compare::Contrast> contrasts_of(const store::Collection& collection, std::size_t cases,
                                             const compare::CompareOptions& options = {});
 

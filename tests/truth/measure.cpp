@@ -62,7 +62,7 @@ void add_pairs(Comparison& comparison, const std::vector<std::string>& inputs) {
 
 } // namespace
 
-/// What a program prints as JSON.
+/// JSON printed by a program.
 json::Value answer_of(const std::vector<std::string>& arguments,
                       const peers::Variables& variables) {
     peers::Spawned program{arguments, variables};

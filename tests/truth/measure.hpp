@@ -25,7 +25,7 @@ struct Measurement {
     std::size_t acceptances = 10; ///< healthy and slowed ones of each case
 };
 
-/// What a program prints as JSON; its exit code is 0 or 1.
+/// JSON printed by a program; its exit code is 0 or 1.
 json::Value answer_of(const std::vector<std::string>& arguments, const peers::Variables& variables);
 
 /// One series of a comparison: what was said of it, and its pairs.
@@ -37,7 +37,7 @@ struct Seen {
 };
 using Comparison = std::map<std::string, Seen>; ///< by "benchmark library what"
 bool is_called(const Seen& seen);
-/// Of a suite in tests/truth, variant A against `second` ("B: SLOWED_BY=0.03").
+/// Compares variant A of a suite in tests/truth with `second` ("B: SLOWED_BY=0.03").
 Comparison compare(const Measurement& measurement, const std::string& suite,
                    const std::string& second, std::size_t pairs,
                    const std::filesystem::path& folder);

@@ -85,7 +85,7 @@ public:
         for (auto& one : truth) one = deviation * normal_(random_);
         return truth;
     }
-    /// Which of the types a ranking recommends.
+    /// The type that a ranking recommends.
     static std::size_t first(const Ranking& ranking) { return ranking.offers.front().type; }
 
 private:
@@ -120,7 +120,7 @@ Figure equal_offers(const Design& design, const Purchases& how, std::string note
     return figure;
 }
 
-/// Of probabilities that are printed: how many are right?
+/// How many of the printed probabilities are right?
 std::vector<Figure> printed(std::size_t types, double apart, const Purchases& how) {
     constexpr std::size_t least = stats::sure_machines; // fewer have no probability
     constexpr std::size_t most = 10;

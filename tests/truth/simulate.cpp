@@ -47,8 +47,7 @@ public:
             std::uniform_int_distribution<std::size_t> any{0, pairs.size() - 1};
             for (std::size_t k = 0; k < design_.replicas; ++k) {
                 const auto& pair = pairs[any(random_)];
-                // Sides are the same, so either value may stand for either. What is not paired is drawn
-                // twice.
+                // Sides are the same, so either value may stand for either. Unpaired values are drawn twice.
                 const auto& other = design_.paired ? pair : pairs[any(random_)];
                 const bool swapped = (random_() & 1U) != 0;
                 value(0, i, k) = swapped ? pair.second : pair.first;
@@ -61,7 +60,7 @@ public:
         for (std::size_t k = 0; k < design_.replicas; ++k) value(1, i, k) *= factor;
     }
 
-    /// What is said of B, series by series.
+    /// Results for B, series by series.
     std::vector<compare::Contrast> compared() const {
         return contrasts_of(collection_, recorded_.size());
     }
@@ -108,7 +107,7 @@ std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Design
         figure_of(name + ": a lone 3% found, pairs within 1%", found),
         figure_of(name + ": \"cannot tell below x\" is true", true_limits)};
     figures[0].at_most = 0.01;
-    // Of three replicas 3% is too little to be asked for.
+    // With three replicas, 3% is too little to be asked for.
     if (design.paired) figures[1].at_least = 0.95;
     figures[2].at_least = 0.945; // 95%, and what ten thousand draws leave open
     figures[2].note = fmt::format("x {:.1f}% on (geometric) average",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of one machine whose neighbours slow it, unseen or partly seen by counters, on both sides or on one: how often does
-// the report's own code call a difference where there is none, and how often is a planted one found? What neighbours do was
-// measured on virtual machines (decisions/comparison.md 0297); memory feels all of it, other kinds a share of its logarithm.
+// Runs of one machine whose neighbours slow it, unseen or partly seen by counters, on both sides or on one: how often
+// does the report's own code call a difference where nothing differs, and how often is a planted one found? Their load
+// was measured on virtual machines (decisions/comparison.md 0297); memory feels all of it, other kinds a share of its
+// logarithm.
 
 #include "weather.hpp"
 
@@ -37,7 +38,7 @@ constexpr Neighbours worlds[] = {{"quiet", 1, 1, 0, 0},
                                  {"levels", 20, 20, 0.53, 0},
                                  {"weather", 300, 600, 0.05, 0.15}};
 
-/// Which sides have them, and how many of the replicas that they slow are marked by counters.
+/// The sides that have them, and how many of the replicas that they slow are marked by counters.
 struct Exposure {
     const char* name;
     bool one_side;
@@ -48,7 +49,7 @@ constexpr Exposure exposures[] = {{"", false, 0},
                                   {" on one side", true, 0},
                                   {" on one side, seen", true, 0.7}};
 
-/// What neighbours do over time, from 0 on; times are asked for in order.
+/// Course of the neighbours' load, from 0 on; times are asked for in order.
 class Timeline {
 public:
     Timeline(const Neighbours& world, Random& random)

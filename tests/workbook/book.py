@@ -47,7 +47,7 @@ def rewrite(source, target, new):
 
 
 def calculated(office, book, folder, *filters):
-    """Every sheet as rows. `filters`: how to read what is no workbook."""
+    """Every sheet as rows. `filters`: how to read other files."""
     options = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1"
     subprocess.run([office, f"-env:UserInstallation=file://{folder}/profile", "--headless", *(f"--infilter={one}" for one in filters),
                     "--convert-to", options, "--outdir", str(folder), str(book)], check=True, capture_output=True)

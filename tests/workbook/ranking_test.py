@@ -51,7 +51,7 @@ def ranked(folder, price, *more):
 
 
 def new(sheet, header, row, column):
-    if sheet == "What if" and column == "Price an hour" and row[-1].startswith("p big"):
+    if sheet == "What if" and column == "Price per hour" and row[-1].startswith("p big"):
         return 0.5
     if sheet == "What if  weights" and column == "Weight":
         return {"Matrix products, fp64": 3, "Memory bandwidth": 1}[row[-1]]  # need not sum to 1
@@ -71,8 +71,8 @@ def main(folder):
     assert before[0]["instance"] == "small" and list(after)[0] == "big", "the ranking moves"
     for row in rows:
         one = after[row["Offer"].split()[1]]
-        assert book.near(row["Node and hour"], one["hour"]["total"]), (row, one)
-        assert book.near(row["Work for the money"], one["value"]), (row, one)
+        assert book.near(row["Per node-hour"], one["hour"]["total"]), (row, one)
+        assert book.near(row["Value for money"], one["value"]), (row, one)
     assert len(rows) == 2
     print(f"{changed} inputs changed, {formulas} formulas calculated: as the program has them")
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is used of hipFFT, in cuFFT's names, whose numbers it has: declarations of our own, after hipfft.h and hipfftXt.h of
-// hipFFT 1.0.14 (ROCm 6.2). fft/hipfft_library.cpp opens the library; Debian 12 has neither its header nor itself.
+// The used part of hipFFT, in cuFFT's names, whose numbers it has: declarations of our own, after hipfft.h and
+// hipfftXt.h of hipFFT 1.0.14 (ROCm 6.2). fft/hipfft_library.cpp opens the library; Debian 12 has neither its header
+// nor itself.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is used of RCCL's interface, which has NCCL's names: declarations of our own, after nccl.h.in of RCCL 2.20.5
+// The used part of RCCL's interface, which has NCCL's names: declarations of our own, after nccl.h.in of RCCL 2.20.5
 // (ROCm 6.2). collective/rccl_library.cpp opens the library; Debian 12 has neither its header nor itself.
 
 #pragma once

@@ -25,7 +25,7 @@
 
 namespace assay {
 
-/// Which datasheet peak bounds the primary metric; documented in assay/module.h.
+/// The datasheet peak that bounds the primary metric; documented in assay/module.h.
 enum class Bound : std::uint32_t {
     none = ASSAY_BOUND_NONE,
     vector_units = ASSAY_BOUND_VECTOR_UNITS,
@@ -143,7 +143,7 @@ struct [[nodiscard]] Check {
     std::string detail; ///< what is wrong, on failure
 };
 
-/// What a constructor may use besides its parameters.
+/// Services for a constructor, beside its parameters.
 class Context {
 public:
     explicit Context(const assay_services* services) : services_{services}, machine_{services} {}

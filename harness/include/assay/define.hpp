@@ -433,7 +433,7 @@ std::int32_t facts(const assay_services* services, assay_text* error) {
     return detail::guarded(error, [&] { (reports(Context{services}), ...); });
 }
 
-/// What a module declares besides its benchmarks.
+/// Declarations of a module besides its benchmarks.
 struct Module {
     const assay_tuning* tunings = nullptr;
     std::size_t tuning_count = 0;

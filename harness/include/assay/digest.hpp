@@ -75,7 +75,8 @@ ASSAY_HOST_DEVICE constexpr std::uint64_t hash_step(std::uint64_t lane, std::uin
     lane = (lane ^ value) * hash_factor;
     return lane ^ (lane >> 32U);
 }
-/// Of a block, from its lanes; word number i belongs to lane i % hash_lanes, which begins at hash_factor * (lane + 1).
+/// Hash of a block, from its lanes; word number i belongs to lane i %
+/// hash_lanes, which begins at hash_factor * (lane + 1).
 inline std::uint64_t hash_of_lanes(const std::uint64_t* lanes, std::size_t bytes) {
     std::uint64_t hash = bytes;
     for (std::size_t i = 0; i < hash_lanes; ++i) hash = hash_step(hash, lanes[i]);

@@ -278,9 +278,9 @@ typedef struct assay_benchmark {
     uint32_t bound;          /* enum assay_bound */
     uint32_t noise;          /* enum assay_noise; 0 in modules from before there was one */
     const char* items; /* what assay_work.items counts, in the plural: "keys"; NULL or "": items */
-    /* Of the output as the last call left it; may be NULL. A call with neither hashes nor bytes wanted tells the sizes. */
+    /* Digest of the output as the last call left it; may be NULL. A call with neither hashes nor bytes wanted tells the sizes. */
     int32_t (*digest)(const void* state, assay_digest* digest, assay_text* error);
-    /* What metrics() gives, as "latency_p99=s iops=1/s": names in the table of metrics and their units there. NULL or "":
+    /* Metrics that metrics() gives, as "latency_p99=s iops=1/s": names in the table of metrics and their units there. NULL or "":
        not said. */
     const char* metrics_given;
     const char*
@@ -312,8 +312,8 @@ typedef struct assay_module_v1 {
     /* Joins the team of this process; NULL if the module has no teams. */
     const assay_team* (*join)(assay_text* error);
     void (*leave)(void);
-    /* Of a module whose table is also made from files: the environment variable that names their folders. Where it is
-       set, the program asks the module itself what it has, not its manifest. */
+    /* The environment variable that names the folders of a module whose table is also made from files. Where it is
+       set, the program asks the module itself for its table, not its manifest. */
     const char* path_variable;
     const char* table_id; /* what the table was made from, as a hash: a part of the build's id */
     const char* const* problems; /* sentences on files that it could not use */

@@ -18,7 +18,7 @@
 
 namespace assay::host {
 
-/// What a trial of several candidates found.
+/// Result of a trial of several candidates.
 struct Trial {
     std::size_t best = 0;
     std::vector<double> times; ///< of each, as a multiple of the chosen one's
@@ -75,8 +75,8 @@ std::size_t fastest_of(std::size_t candidates, Run&& run) {
     return try_in_turns(candidates, std::forward<Run>(run)).best;
 }
 
-/// The fastest implementation, by run(way); std::runtime_error if there is none. `tell(trial)` hears how far behind
-/// the others were.
+/// The fastest implementation, by run(way); std::runtime_error if `ways` is empty. `tell(trial)` hears how far
+/// behind the others were.
 template <class Way, class Run, class Tell>
 Way fastest_of(const std::vector<Way>& ways, Run&& run, Tell&& tell) {
     if (ways.empty()) throw std::runtime_error{"no loop for this CPU in this build"};

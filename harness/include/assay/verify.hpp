@@ -71,7 +71,7 @@ double ulps_apart(T a, T b) {
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
     using Bits = std::conditional_t<std::is_same_v<T, float>, std::int32_t, std::int64_t>;
     if (!std::isfinite(a) || !std::isfinite(b)) return std::numeric_limits<double>::infinity();
-    // As ordered integers: negative numbers below zero.
+    // Ordered integers: negative numbers below zero.
     const auto ordered = [](T value) {
         const auto bits = std::bit_cast<Bits>(value);
         return bits < 0 ? std::numeric_limits<Bits>::min() - bits : bits;

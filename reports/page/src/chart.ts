@@ -57,7 +57,7 @@ export class Chart {
     return this.element.isConnected && this.element.closest<HTMLElement>(".part")?.hidden !== true;
   }
 
-  /** What it shows has changed. */
+  /** Its content has changed. */
   update(): void {
     this.stale = true;
     if (this.visible) soon(this);

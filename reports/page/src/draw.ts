@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What several charts draw: axes in the page's type, whiskers, rows of bars with their names above.
+// Shared by several charts: axes in the page's type, whiskers, rows of bars with their names above.
 
 import type { Theme } from "./theme";
 
@@ -44,7 +44,7 @@ export function axis(colours: Theme, options: AxisOptions): Record<string, unkno
     axisLabel: {
       color: colours.soft, fontSize: 11.5, fontFamily: colours.font, hideOverlap: true,
       formatter: (value: number) => options.format(value),
-      // Ends that the data made are no round numbers.
+      // Ends taken from the data are not round numbers.
       showMinLabel: options.min === 0, showMaxLabel: options.max === undefined, alignMinLabel: options.edge ? "left" : undefined,
     },
     tooltip: { show: false },
@@ -118,7 +118,7 @@ export function barSeries(colours: Theme, rows: BarRow[], bars: Bar[], lanes: nu
     const [x1, bottom] = api.coord([bar.value, top + 10]);
     const middle = (y + bottom) / 2;
     const children: object[] = [
-      // The whole lane can be pointed at, also where the bar is short.
+      // The whole lane can be pointed at, even if the mark is short.
       { type: "rect", shape: { x: params.coordSys.x, y: y - 1, width: params.coordSys.width, height: bottom - y + 2 }, style: { fill: "transparent" } },
       {
         type: "rect", shape: { x: Math.min(x0, x1), y, width: Math.max(1, Math.abs(x1 - x0)), height: bottom - y, r: 1 },

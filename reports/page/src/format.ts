@@ -31,7 +31,7 @@ export function quantity(value: number, unit: string, short = false): string {
   if (unit === "1") return String(Number(value.toPrecision(3)));
   const allowed = unit === "s" ? decimal.filter(([step]) => step <= 1) : decimal;
   const last = allowed[allowed.length - 1] as [number, string];
-  // What rounds to 1000 belongs to the next prefix: 999.7 is 1.00 k.
+  // Values that round to 1000 take the next prefix: 999.7 is 1.00 k.
   const [scale, prefix] = value === 0 ? [1, ""] : (allowed.find(([step]) => Math.abs(value) >= step * 0.9995) ?? last);
   const number = short ? String(Number((value / scale).toPrecision(3))) : threeDigits(value / scale);
   const full = unit.startsWith("1/") ? `${prefix}${unit.slice(1)}` : `${prefix}${unit}`;

@@ -62,7 +62,7 @@ function chartsOf(page: Page, root: HTMLElement, store: Store): Chart[] {
   });
 }
 
-/** What can be chosen stands behind the answer: the header, and the first section where that is what one reads first. */
+/** The toolbar stands behind the answer: the header, and the first section where that is what one reads first. */
 const leading = (parts: Part[]): number => (parts.length === 0 || parts[0]?.rows.length ? 1 : 2);
 
 function choicesOf(page: Page, parts: Part[], sorting: Sorting): Choices {

@@ -26,7 +26,7 @@ function filled(widths: number[], room: number): number[][] {
   return slices;
 }
 
-/** As few slices as there must be, and about as wide as each other. */
+/** The fewest slices that fit, about equally wide. */
 function slicesOf(table: HTMLTableElement, room: number): number[][] {
   const widths = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => head.offsetWidth);
   const [name = 0, ...others] = widths;

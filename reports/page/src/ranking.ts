@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work for the money by offer, with prices, weights and terms that the reader may change: the sums of
+// Value for money by offer, with prices, weights and terms that the reader may change: the sums of
 // reports/purchase/ranking.cpp. Probabilities are those of the inputs as given; tests/browser compares both programs.
 
 import { tooltip, type Spec } from "./chart";
@@ -32,7 +32,7 @@ function place(data: RankingChart): Place[] {
 
 const chance = (share: Maybe): string => (share === null ? "–" : share > 0.9995 ? "> 99.9%" : share < 0.0005 ? "< 0.1%" : percent(share));
 const mostBars = 20;
-const mostPrices = 40; // of the best offers can be changed: nobody types a thousand
+const mostPrices = 40; // best offers whose price can be changed; nobody types a thousand
 
 export function ranking(given: RankingChart, changed: () => void): Spec {
   const data = structuredClone(given);
@@ -43,7 +43,7 @@ export function ranking(given: RankingChart, changed: () => void): Spec {
   const says = h("p", { class: "leader", "aria-live": "polite" });
   const tell = (): void => {
     const leader = places[0];
-    // One type alone leads nobody.
+    // A single type does not lead.
     if (!leader || data.types.length < 2) says.textContent = "";
     else if (leader.choice.best === null) says.textContent = t("leads_provisionally", leader.choice.label);
     else says.textContent = changes ? t("leads_changed", leader.choice.label) : t("leads", leader.choice.label, chance(best(leader)));

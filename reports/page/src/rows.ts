@@ -79,7 +79,7 @@ export function windowOf(map: HeatMap, changed: () => void, colourOf: (colours: 
         brush.fillRect(x, column * each, 1, each);
       }
     }
-    // Where the drawn rows are.
+    // The position of the drawn rows.
     if (order.length > page) {
       brush.fillStyle = colours.ink;
       const left = Math.floor((start / order.length) * across);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reader chose: kept behind the # of the address, so that a link says the same to the next reader.
+// Choices of the reader, kept behind the # of the address, so that a link shows the same to the next reader.
 
 export interface State {
   words: string; // of the filter box
@@ -19,7 +19,7 @@ const sets: [SetName, string][] = [
   ["hiddenSides", "without"], ["hiddenColumns", "hide"],
 ];
 
-/** What can be filtered: a row of a table, with what the filters ask of it. */
+/** A row of a table that can be filtered, with the values that filters need. */
 export interface Item {
   text: string; // lower case
   family: string; // "" belongs to all

@@ -74,7 +74,7 @@ export function sortable(main: HTMLElement, store: Store): Sorting {
   return { columns: [...columns].map(([value, title]) => ({ value, title })), apply };
 }
 
-/** What has no value comes last, whichever the direction. */
+/** Rows without a value come last in both directions. */
 function order(x: number | string | null, y: number | string | null, down: boolean): number {
   if (x === null || y === null) return Number(x === null) - Number(y === null);
   const less = typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value over time: its points with intervals, and the changes that a test found, by number.
+// A value over time: points with intervals, and numbered changes found by a test.
 
 import { tooltip, type Spec } from "./chart";
 import type { TimeChart } from "./data";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reader can choose: words, families, libraries, outcomes, sides, columns, order, colours.
+// Choices of the reader: words, families, libraries, outcomes, sides, columns, order, colours.
 
 import { h, unique } from "./dom";
 import type { State, Store } from "./state";
@@ -23,7 +23,7 @@ type SetName = "family" | "library" | "outcome" | "hiddenSides" | "hiddenColumns
 
 export interface Toolbar {
   element: HTMLElement;
-  /** What is left by the filters. */
+  /** Tells what the filters leave. */
   say: (text: string) => void;
 }
 

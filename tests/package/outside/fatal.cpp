@@ -46,7 +46,7 @@ public:
     void run() noexcept { std::exit(0); }
 };
 
-/// Asks for memory until there is none. Not written to: filling a big machine would take a minute.
+/// Asks for memory until the system refuses. Not written to: filling a big machine would take a minute.
 class Greedy : public Sum {
 public:
     static constexpr Info info = about("outside.greedy", "Does eating all memory cost one case?");

@@ -45,7 +45,7 @@ TEST(Csv, SaysWhereAQuoteHasNoEnd) {
     CsvRows csv{"a,b\n1,\"2\n3\n"};
     EXPECT_TRUE(csv.next());
     EXPECT_FALSE(csv.next());
-    EXPECT_EQ(csv.problem(), "a quote that begins in line 2 has no end");
+    EXPECT_EQ(csv.problem(), "missing closing quote of the cell that begins in line 2");
     EXPECT_FALSE(csv.next());
 }
 

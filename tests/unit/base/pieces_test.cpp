@@ -239,6 +239,14 @@ TEST(MakeFolders, MakesThoseThatAreMissing) {
     EXPECT_THAT(make_folders(file / "below"), Fails(Fault::environment, testing::_));
 }
 
+TEST(ReadText, SkipsAByteOrderMarkThatReadWholeKeeps) {
+    const TemporaryFolder folder;
+    const auto path = folder.path() / "text";
+    std::ofstream{path} << "\xEF\xBB\xBFnode1\n";
+    EXPECT_EQ(read_text(path, 100), "node1\n");
+    EXPECT_EQ(content_of(path), "\xEF\xBB\xBFnode1\n");
+}
+
 TEST(LineFile, CutsATornLineOfAnyLengthAndGoesOn) {
     const TemporaryFolder folder;
     const auto path = folder.path() / "lines";

@@ -58,7 +58,7 @@ struct Example {
         else
             workload::attend(group, keys.data(), values.data(), rows, size);
     }
-    /// Of one query: the largest score, exp(score - largest) summed up, and times the values.
+    /// Expected for one query: the largest score, exp(score - largest) summed up, and times the values.
     struct Expected {
         double largest = -std::numeric_limits<double>::infinity();
         double sum = 0;

@@ -69,7 +69,7 @@ int run(const std::string& module, std::int64_t ranks, bool on_devices) {
                               {{"ranks", ranks}, {"bytes", bytes}, {"type", type}}}
                             .run(false);
         }
-    // 12,346 bytes are no whole numbers, and cannot be cut evenly.
+    // 12,346 bytes end within a number, and cannot be cut evenly.
     for (const std::int64_t bytes : {std::int64_t{8}, std::int64_t{12346}, large}) {
         for (const std::string name : {"allgather", "alltoall", "send_receive"})
             failures +=

@@ -43,7 +43,7 @@ TEST(DeviceStride, threads_take_neighbouring_words_and_sum_what_they_read) {
 
 constexpr std::uint64_t side = 512;
 
-/// Which elements the kernels visit is what their contract finds.
+/// The contract finds the elements that the kernels visit.
 TEST(DeviceMatrix, results_are_elements_or_their_mirror_images) {
     EXPECT_EQ(matrix_result(true, 7 * side + 3, side), matrix_element(3 * side + 7));
     EXPECT_EQ(matrix_result(false, 7 * side + 3, side), matrix_element(7 * side + 3));

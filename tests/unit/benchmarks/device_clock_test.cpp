@@ -50,8 +50,8 @@ TEST(Holding, long_calls_follow_without_a_pause) {
     EXPECT_FALSE(stays_ahead(0, 1));     // not known
 }
 
-/// Of a device that loads kernels lazily: the first launch of one waits for the device, for ever while a
-/// stream is held back.
+/// A device that loads kernels lazily: the first launch of one waits for
+/// the device, for ever while a stream is held back.
 struct LazyClock {
     double seconds(std::uint64_t calls, const std::function<void()>& queue) {
         holding = true;

@@ -90,7 +90,7 @@ TEST(DeviceSweep, shapes_suit_the_loop_and_the_footprint) {
         EXPECT_LE(shape.bytes(), 1.34 * static_cast<double>(footprint)) << each;
         EXPECT_GE(shape.bytes(), 0.66 * static_cast<double>(footprint)) << each;
     }
-    // What is read is what was asked for, as near as slices of this device allow.
+    // The bytes read are those asked for, as near as slices of this device allow.
     for (std::int64_t footprint = 2048 * kibibyte; footprint <= 1 << 30U; footprint *= 2)
         EXPECT_NEAR(sweep_shape(footprint, 132).bytes() / static_cast<double>(footprint), 1, 0.04)
             << footprint;

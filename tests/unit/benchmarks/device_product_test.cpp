@@ -130,7 +130,7 @@ public:
                 store(c_.operand, j * count(shape_.m) + i, sum);
             }
     }
-    /// As the type of its sums says.
+    /// Multiplies in the type of its sums.
     void multiply() {
         if (spec_.c == Storage::fp64 || spec_.c == Storage::int32)
             multiply([](double sum, double x) { return sum + x; }, [](double x) { return x; });

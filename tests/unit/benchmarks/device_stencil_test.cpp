@@ -161,7 +161,7 @@ TEST(DeviceWindowShape, has_tiles_of_four_windows_and_covers_all) {
         }
 }
 
-/// One wrong mean, one changed input, and what is no number.
+/// One wrong mean, one changed input, and NaN.
 TEST(DeviceWindowCheck, sees_the_smallest_damage) {
     const std::size_t count = window_granule<double>;
     std::vector<double> in(count + 20);

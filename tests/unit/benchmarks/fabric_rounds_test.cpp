@@ -51,7 +51,7 @@ TEST(FabricRounds, FewNodesAllMeetAndManyMeetEnough) {
     EXPECT_EQ(fabric_rounds(1000, 8), rounds) << "every rank comes to the same";
 }
 
-/// What the trial of a fabric would show: a second for all, but for what `slower` says.
+/// The trial of a fabric: one second for all, except for what `slower` says.
 std::vector<Pair> suspects_of(int ranks, const std::function<double(int, int)>& slower) {
     std::vector<Seen> seen;
     for (const auto& round : fabric_rounds(ranks, 8))

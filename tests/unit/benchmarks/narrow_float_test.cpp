@@ -30,7 +30,7 @@ TEST(NarrowFloat, KnownCodesAreTheNumbersOfTheirStandards) {
     EXPECT_EQ(decode(e5m2_format(), 0x3c), 1.0);
     EXPECT_EQ(decode(e5m2_format(), 0x7b), 57344.0);
     EXPECT_EQ(decode(e5m2_format(), 0x01), 0x1p-16);
-    EXPECT_TRUE(std::isnan(decode(e5m2_format(), 0x7c))) << "an infinity is no result";
+    EXPECT_TRUE(std::isnan(decode(e5m2_format(), 0x7c))) << "an infinity is not a result";
     EXPECT_EQ(decode(e4m3fnuz_format(), 0x40), 1.0);
     EXPECT_EQ(decode(e4m3fnuz_format(), 0x7f), 240.0);
     EXPECT_EQ(decode(e4m3fnuz_format(), 0x01), 0x1p-10);

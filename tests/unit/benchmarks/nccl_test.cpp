@@ -74,7 +74,7 @@ TEST(NcclLog, KnowsTheKindsOfConnections) {
 
 const std::string libfabric = line("Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/0");
 
-/// As logs of NCCL 2.18 to 2.28 with the plugins of EFA, gIB and SHARP have them.
+/// Logs of NCCL 2.18 to 2.28 with the plugins of EFA, gIB and SHARP.
 TEST(NcclLog, NamesThePluginThatCarriedMessages) {
     const auto plugin = [](const std::string& text) { return net_plugin_of(read_nccl_log(text)); };
     const std::string loaded = line("NET/Plugin: Loaded net plugin AWS Libfabric (v8)");

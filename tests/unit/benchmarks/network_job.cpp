@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pairs of network/ promise, tried on both ranks of a job: mpirun -n 2 network_job MODULE [devices | TRANSPORT].
-// The contract tests cannot, because they are one process. UCX is held to TCP by UCX_TLS; libfabric may take any.
+// What the pairs of network/ promise, tried on both ranks of a job: mpirun -n 2 network_job MODULE [devices |
+// TRANSPORT]. The contract tests cannot, because they are one process. UCX is held to TCP by UCX_TLS; libfabric may
+// take any.
 #include "job_trial.hpp"
 #include "machine/inventory.hpp"
 
@@ -57,7 +58,7 @@ public:
     }
 
 private:
-    /// As the engine does it: nobody touches memory that a partner may still write to.
+    /// Waits like the engine: nobody touches memory that a partner may still write to.
     void together() { subject().team()->barrier(subject().team()->context); }
     void sample(std::uint64_t calls) {
         together();
@@ -68,7 +69,7 @@ private:
 };
 
 void try_all(const std::string& module, const std::string& transport, bool on_devices) {
-    // 12,346 bytes are no whole words.
+    // 12,346 bytes end within a word.
     for (const std::int64_t bytes : {8, 12346}) {
         for (const std::string direction : {"one_way", "two_way"}) {
             const NamedList values{

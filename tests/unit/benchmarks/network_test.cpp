@@ -24,7 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// As UCX 1.13.1 prints it.
+// Output of UCX 1.13.1.
 constexpr const char* info = R"(#
 # UCP endpoint 
 #

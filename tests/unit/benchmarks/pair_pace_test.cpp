@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t numbers = 256U << 10U; // 1 MiB in fp32
 
-/// Of a link of so many bytes a second.
+/// Trial of a link of so many bytes a second.
 Trial trial_at(double rate, double half_trip = 50e-6) {
     return {.half_trip = half_trip, .large = static_cast<double>(trial_numbers * 4) / rate};
 }

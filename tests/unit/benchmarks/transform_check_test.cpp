@@ -162,7 +162,7 @@ TYPED_TEST(TransformChecks, sees_damage_in_any_bin) {
     }
 }
 
-/// What goes back perfectly and is another transform all the same.
+/// A transform that goes back perfectly and is wrong all the same.
 TYPED_TEST(TransformChecks, wants_this_transform_and_no_other) {
     const Shape shape{.dimensions = 1, .points = 60, .batch = 1, .type = Type::c2c};
     Example<TypeParam> backward{shape};

@@ -63,7 +63,7 @@ TEST(Transformer, Int8IsHeldToTheStepAndToItsOwnScale) {
         ASSERT_EQ(weight, std::floor(weight));
         ASSERT_LE(std::fabs(weight), 127);
     }
-    // What is stored differs from the sum by rounding only; a neighbour's scale is far off.
+    // Stored values differ from the sum by rounding only; a neighbour's scale is far off.
     const auto in = [](auto k) { return static_cast<float>(k % 255) - 127; };
     const auto weight = [&](auto k) { return data.weight(Kind::qkv, k); };
     const double scale = data.product_scale(Kind::qkv, 5);

@@ -61,7 +61,7 @@ TEST_F(WisdomFile, comes_back_as_it_was) {
 TEST_F(WisdomFile, is_nothing_where_there_is_no_file) {
     const Reading reading = read_wisdom(folder_, key);
     EXPECT_FALSE(reading.found);
-    EXPECT_EQ(reading.problem, "") << "the first run is no reason to warn";
+    EXPECT_EQ(reading.problem, "") << "the first run gives no warning";
 }
 
 TEST_F(WisdomFile, is_ignored_when_cut_off_anywhere) {

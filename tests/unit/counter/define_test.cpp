@@ -328,7 +328,7 @@ TEST_F(Define, MachineKnowsSymbolsAndInstructionSets) {
 
 // --- states of several precisions, trials, poison ----------------------------------------------------
 
-// What benchmarks share besides data and checks: states of several precisions, trials, poison.
+// Shared parts of benchmarks besides data and checks: states of several precisions, trials, poison.
 
 template <class T>
 struct State {

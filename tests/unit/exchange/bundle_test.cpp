@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bundles made, checked, signed; bundles of somebody who means no good; and numbers that are changed in turn: they are found by
-// the digests, and where somebody made all digests again, by computing the figures once more, as far as they follow from
-// something.
+// Bundles made, checked, signed; bundles of somebody who means no good; and numbers that are changed in turn: they are
+// found by the digests, and where somebody made all digests again, by computing the figures once more, as far as they
+// follow from something.
 
 #include "base/program.hpp"
 #include "exchange/bundle.hpp"
@@ -165,7 +165,7 @@ TEST(EvidenceBundle, IsMadeWholeOrNotAtAll) {
     Small small;
     small.options.serials = false;
     EXPECT_THAT(small.make().error().message,
-                HasSubstr("holds serial numbers: allow them with --serials"));
+                HasSubstr("contains serial numbers; allow them with --serials"));
     small.options.serials = true;
     small.folder.write("runs/broken.json", "{");
     small.inputs.push_back((small.folder.path() / "runs/broken.json").string());
@@ -174,7 +174,7 @@ TEST(EvidenceBundle, IsMadeWholeOrNotAtAll) {
     auto wrong = small_run("other");
     wrong.cases[0].metrics[0].value = 1;
     small.folder.write("runs/run.json", record::to_text(wrong));
-    EXPECT_THAT(small.make().error().message, HasSubstr("is not consistent"));
+    EXPECT_THAT(small.make().error().message, HasSubstr("inconsistent"));
     fs::remove(small.folder.path() / "runs/run.json");
     small.options.limits = {"absent.json"};
     EXPECT_FALSE(small.make());
@@ -183,7 +183,7 @@ TEST(EvidenceBundle, IsMadeWholeOrNotAtAll) {
     for ([[maybe_unused]] const auto& entry : fs::directory_iterator{small.folder.path()}) ++left;
     EXPECT_EQ(left, 2U) << "runs and limits, no draft";
     fs::create_directory(small.bundle());
-    EXPECT_THAT(small.make().error().message, HasSubstr("is there already"));
+    EXPECT_THAT(small.make().error().message, HasSubstr("exists already"));
 }
 
 TEST(EvidenceBundle, FindsWhatIsMissingAndWhatIsBeyond) {
@@ -241,15 +241,15 @@ TEST(EvidenceBundle, HostileManifestsAreRefused) {
     refused(digest + "  a/./b\n", "leads out of the bundle");
     refused(digest + "  /etc/passwd\n", "is absolute");
     refused(digest + "  a//b\n", "leads out");
-    refused(digest + "  b\n" + digest + "  a\n", "twice or out of order");
-    refused(digest + "  a\n" + digest + "  a\n", "twice or out of order");
-    refused(digest + "  a", "was cut");
+    refused(digest + "  b\n" + digest + "  a\n", "duplicate or out of order");
+    refused(digest + "  a\n" + digest + "  a\n", "duplicate or out of order");
+    refused(digest + "  a", "is incomplete");
     refused(digest + "  \xff\xfe\n", "characters");
     refused(digest + "  a\x1b[2Jb\n", "characters");
     refused(digest + " *a\n", "SHA-256");
     refused("zz  a\n", "SHA-256");
     refused(digest + "  " + std::string(1000, 'x') + "\n", "longer than 500");
-    refused(std::string(100000, '\0'), "was cut");
+    refused(std::string(100000, '\0'), "is incomplete");
 }
 
 TEST(EvidenceBundle, RefusesWhatItDoesNotKnow) {
@@ -261,7 +261,7 @@ TEST(EvidenceBundle, RefusesWhatItDoesNotKnow) {
     refused("", "bundle.json");
     refused(R"({"schema":"assay.bundle/1"})", "version");
     refused(R"({"schema":"assay.bundle/9","version":"1","created":"now"})",
-            "schema \"assay.bundle/9\" is not known");
+            "unknown schema \"assay.bundle/9\"");
     refused(std::string(200, '['), "nested");
 }
 
@@ -270,14 +270,14 @@ TEST(EvidenceBundle, RefusesThoseOfEarlierVersions) {
     fs::create_directory(small.bundle());
     small.folder.write("bundle/statement.json", "{}");
     expect_refused(small, "manifest.sha256", std::string(64, 'a') + "  statement.json\n",
-                   "was made by an earlier version of assay: make it again");
+                   "made by an earlier version of assay");
     EXPECT_TRUE(is_bundle(small.bundle()));
 }
 
 TEST(EvidenceBundle, WhatIsNoBundleIsSaidSo) {
     const Small small;
     EXPECT_THAT(check_bundle(small.folder.path() / "runs", {}).error().message,
-                HasSubstr("is missing or no file: this is no bundle of evidence"));
+                HasSubstr("not an evidence bundle"));
     EXPECT_FALSE(check_bundle(small.folder.path() / "absent", {}));
     EXPECT_FALSE(is_bundle(small.folder.path() / "runs"));
 }
@@ -346,7 +346,7 @@ TEST_F(EvidenceSignature, KeysThatCannotSignAreSaidSo) {
     small.options.key = small.folder.write("no-key", "nothing");
     const auto made = small.make();
     ASSERT_FALSE(made);
-    EXPECT_THAT(made.error().message, HasSubstr("ssh-keygen does not sign"));
+    EXPECT_THAT(made.error().message, HasSubstr("ssh-keygen cannot sign"));
     EXPECT_FALSE(fs::exists(small.bundle()));
 }
 
@@ -464,7 +464,7 @@ TEST(EvidenceFlip, WhatFollowsFromSomethingIsFoundWithoutDigests) {
     RecordProperty("found", static_cast<int>(noticed));
     RecordProperty("of", static_cast<int>(all));
     EXPECT_GE(3 * noticed, 2 * all - all / 5) << noticed << " of " << all;
-    // What was counted, set or read once, as how long a soak took: nothing else in the file says it again.
+    // Values counted, set or read once, such as the length of a soak: nothing else in the file says it again.
     const std::vector<std::string> said_once{
         "asked_seconds", "batches",      "bound",          "bytes",        "calls",
         "core_clock_hz", "cores",        "count",          "disturbed",    "error",

@@ -39,7 +39,7 @@ TEST_F(Tool, FailuresHaveAReasonAndNeverAValue) {
     EXPECT_THAT(problem("true"), HasSubstr("stdout is empty"));
     EXPECT_THAT(problem("echo hello"), HasSubstr("nothing in stdout is a line like"));
     EXPECT_THAT(problem("echo 'rate: 5 MB/s'; echo 'rate: 6 MB/s'"), HasSubstr("2 places"));
-    EXPECT_THAT(problem("echo 'rate: 5,2 MB/s'"), HasSubstr("a finite number of the C locale"));
+    EXPECT_THAT(problem("echo 'rate: 5,2 MB/s'"), HasSubstr("expected a finite number"));
     EXPECT_THAT(problem("echo 'rate: inf MB/s'"), HasSubstr("a finite number"));
     EXPECT_THAT(problem("echo 'rate: nan MB/s'"), HasSubstr("a finite number"));
     EXPECT_THAT(problem("echo 'rate: 0 MB/s'"), HasSubstr("bandwidth is zero"));
@@ -68,7 +68,7 @@ TEST_F(Tool, AnUnfinishedCheckIsNoWrongResult) {
                                {"equals", 9},
                                {"completes", true}});
     EXPECT_THAT(problem("echo 'rate: 5 MB/s'; echo 'errors: 0'; echo 'read: 4 blocks'"),
-                AllOf(HasSubstr("did not come to its end"), HasSubstr("not read")));
+                AllOf(HasSubstr("did not finish"), HasSubstr("not read")));
     EXPECT_EQ(problem("echo 'rate: 5 MB/s'; echo 'errors: 0'; echo 'read: 9 blocks'"), "");
     auto& tool = prepare("echo 'rate: 5 MB/s'; echo 'errors: 2'; echo 'read: 4 blocks'");
     tool.run();
@@ -76,7 +76,7 @@ TEST_F(Tool, AnUnfinishedCheckIsNoWrongResult) {
     EXPECT_THAT(tool.verify().detail, HasSubstr("an error"));
 }
 
-/// Messages in front of a JSON document are no damage; where a check fails they name the cause.
+/// Messages in front of a JSON document do not damage it; where a check fails they name the cause.
 TEST_F(Tool, HearsWordsInFrontOfJson) {
     json_["metrics"][0] = {{"metric", "bandwidth"}, {"at", "/rate"}, {"unit", "MB/s"}};
     json_["checks"] = {{{"notices", "an error"}, {"at", "/error"}, {"equals", 0}}};
@@ -117,9 +117,9 @@ TEST_F(Tool, IsIncorrectWhereItSaysSo) {
 
 TEST_F(Tool, ThatIsMissingIsNamedWithItsPackage) {
     json_["program"]["name"] = "no-such-program-anywhere";
-    EXPECT_EQ(
-        fit(),
-        "not applicable: no-such-program-anywhere is not installed (Debian package coreutils)");
+    EXPECT_THAT(fit(),
+                testing::MatchesRegex("not applicable: no-such-program-anywhere is not installed. "
+                                      "Run: assay describe [a-z._]+ --install"));
     json_["program"]["name"] = "true";
     EXPECT_EQ(fit(), "");
     json_["needs"] = "/nonexistent";
@@ -180,7 +180,7 @@ TEST_F(Tool, ReadsTheFilesOfThisRunAlone) {
     EXPECT_TRUE(tool.verify().passed);
     EXPECT_THROW(tool.run(), Problem) << "took the result of the run before";
     EXPECT_THAT(problem("ln -s /etc/passwd result.txt"), HasSubstr("wrote no result.txt"));
-    EXPECT_THAT(problem("mkfifo result.txt"), HasSubstr("is no file"));
+    EXPECT_THAT(problem("mkfifo result.txt"), HasSubstr("is not a file"));
     EXPECT_THAT(problem("head -c 17000000 /dev/zero > result.txt"),
                 HasSubstr("longer than 16 MiB"));
 }

@@ -50,8 +50,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, WrongDescription,
     testing::Values(
         Wrong{"NoObject", [](Json& j) { j = Json::array(); }, "expected an object"},
-        Wrong{"OtherSchema", [](Json& j) { j["schema"] = "assay.suite/1"; }, "its schema"},
-        Wrong{"UnknownKey", [](Json& j) { j["comand"] = 1; }, "\"comand\" is not known"},
+        Wrong{"OtherSchema", [](Json& j) { j["schema"] = "assay.suite/1"; }, "invalid schema"},
+        Wrong{"UnknownKey", [](Json& j) { j["comand"] = 1; }, "unknown key \"comand\""},
         Wrong{"DirectOfNothing",
               [](Json& j) {
                   j["scratch_in"] = "where";
@@ -59,8 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
               },
               "there is no parameter direct"},
         Wrong{"DirectWithoutFolder", [](Json& j) { j["direct_io"] = {"mode", "fast"}; },
-              "there is no scratch_in"},
-        Wrong{"NoCheck", [](Json& j) { j["checks"].clear(); }, "no value without a check"},
+              "needs scratch_in"},
+        Wrong{"NoCheck", [](Json& j) { j["checks"].clear(); }, "checks: expected at least one"},
         Wrong{"NoMetric", [](Json& j) { j["metrics"].clear(); }, "primary"},
         Wrong{"TwoMetricsOfOneName", [](Json& j) { j["metrics"].push_back(j["metrics"][0]); },
               "given twice"},
@@ -70,39 +70,39 @@ INSTANTIATE_TEST_SUITE_P(
         // There is no shell.
         Wrong{"ALine", [](Json& j) { j["command"] = "fio --name=x | tee log"; },
               "there is no shell"},
-        Wrong{"APipe", [](Json& j) { j["command"].push_back("|"); }, "for a shell"},
-        Wrong{"ARedirection", [](Json& j) { j["command"].push_back("2>&1"); }, "for a shell"},
+        Wrong{"APipe", [](Json& j) { j["command"].push_back("|"); }, "needs a shell"},
+        Wrong{"ARedirection", [](Json& j) { j["command"].push_back("2>&1"); }, "needs a shell"},
         Wrong{"ASubstitution", [](Json& j) { j["command"].push_back("--user=$(id)"); },
-              "for a shell"},
-        Wrong{"Backticks", [](Json& j) { j["command"].push_back("`id`"); }, "for a shell"},
+              "needs a shell"},
+        Wrong{"Backticks", [](Json& j) { j["command"].push_back("`id`"); }, "needs a shell"},
         Wrong{"AShell", [](Json& j) { j["command"] = {"/bin/bash", "-c", "true"}; },
-              "bash would start other programs"},
+              "bash starts other programs"},
         Wrong{"AShellToPrepare", [](Json& j) { j["prepare"] = {{"sh", "-c", "true"}}; },
-              "sh would start"},
+              "sh starts"},
         Wrong{"NoProgram", [](Json& j) { j["command"] = Json::array(); }, "begins with a program"},
         Wrong{"ANul", [](Json& j) { j["command"][0] = std::string{"a\0b", 3}; }, "NUL"},
         // Nothing outside of its folder.
         Wrong{"AnInputOutside",
               [](Json& j) { j["inputs"] = {{{"name", "../x"}, {"lines", {"a"}}}}; },
-              "no plain name"},
+              "invalid file name"},
         Wrong{"AHiddenInput",
               [](Json& j) { j["inputs"] = {{{"name", ".bashrc"}, {"lines", {"a"}}}}; },
-              "no plain name"},
+              "invalid file name"},
         Wrong{"ACopyOfAShippedOne", [](Json& j) { j["inputs"] = {{{"name", "x"}, {"copy", "x"}}}; },
-              "has no files"},
+              "cannot have files"},
         // Patterns that RE2 refuses, so that none can take for ever.
-        Wrong{"NoPattern", [](Json& j) { j["checks"][0]["match"] = "("; }, "no pattern of RE2"},
+        Wrong{"NoPattern", [](Json& j) { j["checks"][0]["match"] = "("; }, "invalid RE2 pattern"},
         Wrong{"ABackReference", [](Json& j) { j["checks"][0]["match"] = "(a)\\1"; },
-              "no pattern of RE2"},
+              "invalid RE2 pattern"},
         Wrong{"APatternThatExplodes",
               [](Json& j) { j["checks"][0]["match"] = "((a{500}){500}){500}"; },
-              "no pattern of RE2"},
+              "invalid RE2 pattern"},
         Wrong{"TwoGroups", [](Json& j) { j["checks"][0]["match"] = "(a)(b)"; },
               "more than one group"},
         Wrong{"TwoPlaces", [](Json& j) { j["checks"][0]["at"] = "/a"; }, "expected one of"},
         Wrong{"NoPointer",
               [](Json& j) { j["metrics"][0] = {{"metric", "time"}, {"unit", "s"}, {"at", "a/b"}}; },
-              "no JSON pointer"},
+              "invalid JSON pointer"},
         Wrong{"NothingToCompare", [](Json& j) { j["checks"][0].erase("equals"); },
               "expected \"equals\""},
         Wrong{"ARangeUpsideDown",
@@ -121,19 +121,19 @@ INSTANTIATE_TEST_SUITE_P(
               "between 0 and 1"},
         // Names.
         Wrong{"NobodysPlaceholder", [](Json& j) { j["command"].push_back("{sise}"); },
-              "nothing is called {sise}"},
+              "unknown placeholder {sise}"},
         Wrong{"AnOpenPlaceholder", [](Json& j) { j["command"].push_back("{size"); },
-              "nothing is called {size"},
+              "unknown placeholder {size"},
         Wrong{"AWordOfNothing", [](Json& j) { j["words"]["flags"]["of"] = "speed"; },
               "no parameter speed"},
         Wrong{"AWordWithAHole", [](Json& j) { j["words"]["flags"]["values"].erase("slow"); },
-              "says nothing for slow"},
+              "no entry for slow"},
         Wrong{"TwoOfOneName", [](Json& j) { j["parameters"][0]["name"] = "size"; },
-              "two things are called size"},
+              "the name size is used twice"},
         Wrong{"ANameOfOurs", [](Json& j) { j["parameters"][0]["name"] = "scratch"; },
-              "two things are called scratch"},
+              "the name scratch is used twice"},
         Wrong{"ADefaultThatIsNone", [](Json& j) { j["parameters"][0]["defaults"] = {"medium"}; },
-              "no value of it"},
+              "invalid value"},
         Wrong{"NoTimeLimit", [](Json& j) { j["time_limit"] = 0; }, "time_limit"},
         Wrong{"ASecondsText", [](Json& j) { j["time_limit"] = "5s"; }, "expected a number"}),
     [](const testing::TestParamInfo<Wrong>& test) { return test.param.name; });
@@ -174,7 +174,7 @@ TEST(Fill, ArgumentsAreAsManyAsAWordHas) {
     EXPECT_THAT(arguments("slow"), ElementsAre("/bin/true", "-s", "7", "--size=7"));
     const Fill fill{d, {{"mode", "slow"}, {"size", "7"}, {"where", "{size}"}}};
     EXPECT_THAT(fill.arguments({"{where}"}),
-                ElementsAre("{size}")); // what a user types is no placeholder
+                ElementsAre("{size}")); // user text is not a placeholder
     EXPECT_THROW(static_cast<void>(fill.text("x{flags}")), Problem); // two arguments within one
     EXPECT_EQ(fill.file("n = @size@; {size} @other@"), "n = 7; {size} @other@");
 }
@@ -196,7 +196,7 @@ TEST(Fill, WordsInWordsEnd) {
     const auto d = made(json);
     const Fill fill{d, {{"mode", "fast"}, {"size", "7"}}};
     EXPECT_EQ(fill.text("{b}"), "7-77-7");
-    EXPECT_THROW(static_cast<void>(fill.text("{c}")), Problem) << "stands for itself";
+    EXPECT_THROW(static_cast<void>(fill.text("{c}")), Problem) << "contains itself";
     EXPECT_EQ(fill.text("{d1}"), "");
     EXPECT_THROW(static_cast<void>(fill.text("{d2}")), Problem) << "ten thousand";
 }

@@ -38,7 +38,7 @@ inline Description made(const Json& json, const std::filesystem::path& folder = 
     return parse_description(json.dump(), "made.json", folder);
 }
 
-/// What is wrong with it; fails the test where nothing is.
+/// The problem found; fails the test without one.
 inline std::string problem_of(const Json& json, const std::filesystem::path& folder = {}) {
     try {
         static_cast<void>(made(json, folder));

@@ -82,8 +82,8 @@ TEST(Table, FindsACellByItsColumnAndRow) {
     EXPECT_EQ(problem_at(table, cell("note", "test", "read")), "found a, b");
     EXPECT_THAT(problem_at(table, cell("rate")), HasSubstr("2 places"));
     EXPECT_THAT(problem_at(table, cell("rate", "test", "erase")), HasSubstr("nothing in stdout"));
-    EXPECT_THAT(problem_at(table, cell("speed")), HasSubstr("no column is called speed"));
-    EXPECT_THAT(problem_at("a,a\n1,2\n", cell("a")), HasSubstr("two columns"));
+    EXPECT_THAT(problem_at(table, cell("speed")), HasSubstr("missing column speed"));
+    EXPECT_THAT(problem_at("a,a\n1,2\n", cell("a")), HasSubstr("column a occurs twice"));
     EXPECT_THAT(problem_at("a,b\n1\n", cell("a")), HasSubstr("1 fields"));
     EXPECT_EQ(problem_at("a\n1\n", cell("a")), "found 1");
     EXPECT_EQ(problem_at("n, rate\n  500, 7 \n", cell("rate", "n", "500")), "found 7");

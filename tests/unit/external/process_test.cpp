@@ -77,8 +77,8 @@ TEST_F(Process, HasALocaleAndNoThreadsOfOurs) {
 TEST_F(Process, SaysHowItFailed) {
     EXPECT_EQ(problem("echo 'no space left' >&2; exit 3"),
               "tool ended with status 3: no space left");
-    EXPECT_EQ(problem("exit 3"), "tool ended with status 3; it said nothing");
-    EXPECT_EQ(problem("kill -9 $$"), "tool was ended by signal 9; it said nothing");
+    EXPECT_EQ(problem("exit 3"), "tool ended with status 3; it printed nothing");
+    EXPECT_EQ(problem("kill -9 $$"), "tool was ended by signal 9; it printed nothing");
     EXPECT_THAT(problem("printf 'a\\033[31mb' >&2; exit 1"), HasSubstr("a [31mb"));
     auto missing = command("");
     missing.program = "/nonexistent";
@@ -144,7 +144,7 @@ TEST_F(Process, ACompanionIsReadyBeforeItIsUsed) {
         return std::string{};
     };
     EXPECT_EQ(failing("echo 'address in use'; exit 1", 20), "tool was not ready: address in use");
-    EXPECT_EQ(failing("sleep 100", 0.1), "tool was not ready: it said nothing");
+    EXPECT_EQ(failing("sleep 100", 0.1), "tool was not ready: it printed nothing");
 }
 
 TEST_F(Process, ScratchOfAKilledProcessIsRemovedByTheNext) {

@@ -118,7 +118,7 @@ TEST_F(ToolOfTeam, NeedsHostsThatCanServeIt) {
     program_of_team();
     EXPECT_EQ(fit(), "");
     size_ = {ASSAY_INTEGER, 0, 7, 0, nullptr};
-    EXPECT_EQ(fit(), "needs 7 slots, the hosts have 3");
+    EXPECT_EQ(fit(), "needs 7 slots, but the hosts have 3");
     hosts("no-such-host.invalid:9,localhost");
     EXPECT_EQ(fit(), "needs this host as the first of --hosts");
     ::unsetenv(hosts_variable);    // NOLINT
@@ -127,7 +127,7 @@ TEST_F(ToolOfTeam, NeedsHostsThatCanServeIt) {
     EXPECT_EQ(fit(), "") << "here alone";
     json_.erase("team");
     pair("");
-    EXPECT_EQ(fit(), "not applicable: needs a second host: --hosts");
+    EXPECT_EQ(fit(), "not applicable: needs a second host (--hosts)");
 }
 
 TEST_F(ToolOfTeam, FailsWithTheFirstWordsOfItsLauncher) {
@@ -163,13 +163,13 @@ TEST_F(ToolOfTeam, ThatHasNoServerSaysWhy) {
 TEST(Description, OfATeamNamesItsProcesses) {
     auto json = made_json();
     json["command"] = {"{launch}", "{tool}"};
-    EXPECT_THAT(problem_of(json), HasSubstr("team: names the parameter"));
+    EXPECT_THAT(problem_of(json), HasSubstr("team: expected the parameter"));
     json["team"] = "size";
-    EXPECT_THAT(problem_of(json), HasSubstr("size should be a number that may be all"));
+    EXPECT_THAT(problem_of(json), HasSubstr("invalid parameter size"));
     json["parameters"][1]["choices"] = {"all"};
     EXPECT_EQ(made(json).team, "size");
     json["command"] = {"{tool}"};
-    EXPECT_THAT(problem_of(json), HasSubstr("team: names the parameter"));
+    EXPECT_THAT(problem_of(json), HasSubstr("team: expected the parameter"));
 }
 
 } // namespace

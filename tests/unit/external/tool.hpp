@@ -45,7 +45,7 @@ protected:
         const auto decision = fits(description_, values(), Machine{&program_.services});
         return decision ? "" : decision.why();
     }
-    /// Of a run of these lines; empty where it went well.
+    /// Problem of a run of these lines; empty if it went well.
     std::string problem(const std::string& lines) try {
         prepare(lines).run();
         return {};

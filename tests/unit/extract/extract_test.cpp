@@ -112,12 +112,12 @@ TEST(Extract, HearsThatDataAreWrong) {
          {"0 errors", "Errors: 0", "no validation errors", "data check passed", "wrong values: 0",
           "NCCL INFO NET/Plugin: Failed to find ncclNetPlugin symbol", "failed to open data file",
           "Results are written to out.csv", "error correction is on", "100% of data moved",
-          // As programs that assay runs say when all is well.
+          // Lines of programs that assay runs, when all is well.
           "Status: PASS - please verify no corrected errors", "Found 0 hardware incidents",
           "Data check: disabled", "WARNING: CPU frequencies differ, results are of 2400 MHz",
           "Lost 0 of 4321 datagrams", "Dangerous builds = 0", "Checking results: all passed",
           "verify: crc32c, continue_on_error=verify", "read errors: 0, write errors: 0",
-          // A measure is no verdict, nor is what may be or what is about speed.
+          // No verdicts: a measure, a possibility, and words about speed.
           "Max error in solution: 1.2e-13", "Verification: max error 0.000e+00 PASSED",
           "validation error < 1e-6: OK", "data error rate 0.0%", "result code 0, invalid 0",
           "NUMA balancing may lead to wrong results", "values that differ from the default: 8"})

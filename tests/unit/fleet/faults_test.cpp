@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Faults of a sweep: in its names, plans and clocks; and who slows whom, through files of a fabric beside the runs of its
-// nodes.
+// Faults of a sweep: in its names, plans and clocks; and who slows whom, through files of a fabric beside the runs of
+// its nodes.
 
 #include "fleet_maker.hpp"
 #include "record/convert.hpp"
@@ -178,7 +178,7 @@ protected:
         }
     }
 
-    /// Of all hosts, with one case that has this table.
+    /// A run of all hosts with one case that has this table.
     record::Run team(const std::string& benchmark, record::Table table) {
         auto run = test::sample_run();
         run.id = benchmark;

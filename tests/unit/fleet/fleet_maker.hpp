@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sweeps made by hand: nodes with their runs, a few test items each.
+// Sweeps made by hand: nodes with their runs, a few cases each.
 
 #pragma once
 

@@ -39,10 +39,10 @@ TEST(FleetTest, AnswersFirst) {
     auto options = fleet_options(expand_nodes("n[00-39]").value());
     const auto fleet = fleet_of(maker, options);
     const auto answer = answer_of(fleet);
-    EXPECT_EQ(
-        answer[0],
-        "38 of 40 nodes answered; n07 and n31 did not; 1 is slow: n12 (Memory 0.80 of the fleet).");
-    EXPECT_THAT(answer[1], HasSubstr("must be measured again"));
+    EXPECT_EQ(answer[0],
+              "1 node is slow: n12 (Memory at 0.80 of the fleet median). 38 of 40 nodes reported; "
+              "missing: n07 and n31.");
+    EXPECT_THAT(answer[1], HasSubstr("must be retested"));
     EXPECT_EQ(node_of(fleet, "n07").state, NodeState::missing);
     EXPECT_EQ(node_of(fleet, "n33").state, NodeState::again) << "one value accuses nobody";
     EXPECT_TRUE(has_slow(fleet));
@@ -104,7 +104,7 @@ TEST(FleetTest, NamesWhatIsMissingAndWhoIsForeign) {
     EXPECT_EQ(node_of(fleet, "n03").missing[0].status, record::Status::crashed);
     EXPECT_EQ(node_of(fleet, "n04").state, NodeState::wrong);
     EXPECT_FALSE(node_of(fleet, "n07").expected);
-    EXPECT_THAT(answer_of(fleet)[1], HasSubstr("1 was not expected: n07"));
+    EXPECT_THAT(answer_of(fleet)[1], HasSubstr("1 node was not expected: n07"));
 }
 
 TEST(FleetTest, NamesTheCommandThatMeasuresWhatIsMissing) {
@@ -131,7 +131,7 @@ TEST(FleetTest, FourNodesOfATypeAreNotJudged) {
     const auto fleet = fleet_of(maker);
     EXPECT_EQ(count_of(fleet, NodeState::not_judged), 4U);
     EXPECT_TRUE(is_open(fleet)) << "absence never passes";
-    EXPECT_THAT(answer_of(fleet)[0], HasSubstr("five nodes of a type are needed"));
+    EXPECT_THAT(answer_of(fleet)[0], HasSubstr("five nodes of one type are needed"));
 }
 
 /// The rates that are promised: 1% for each item, next to nobody by retests, all bad nodes.

@@ -59,7 +59,7 @@ TEST(FleetNames, FindsANodeInAPathByTheDeepestFolder) {
     EXPECT_EQ(names.of_path("gathered/n1/quick/host/m-1/run.json"), "n1");
     EXPECT_EQ(names.of_path("n1/copy/n2/run.json"), "n2");
     EXPECT_EQ(names.of_path("other/run.json"), "");
-    EXPECT_EQ(names.of_path("n1"), "") << "a file of that name is no folder";
+    EXPECT_EQ(names.of_path("n1"), "") << "a file of that name is not a folder";
 }
 
 /// One replica after the other, ten seconds apart.

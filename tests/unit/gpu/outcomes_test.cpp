@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-/// As GoogleTest prints one test of a benchmark.
+/// Output of GoogleTest for one test of a benchmark.
 std::string test(const std::string& name, const std::string& result, const std::string& says = "") {
     const auto full = "Modules/Contract." + name;
     return "[ RUN      ] " + full + '\n' + says + result + ' ' + full + " (3 ms)\n";

@@ -88,6 +88,11 @@ TEST(Parse, RefusesWhatIsNoJson) {
         EXPECT_FALSE(parse(text, "x.json")) << text;
 }
 
+TEST(Parse, SkipsAByteOrderMark) {
+    EXPECT_EQ(parse("\xEF\xBB\xBF[1]", "x.json")->dump(), "[1]");
+    EXPECT_FALSE(parse("\xEF\xBB\xBF", "x.json"));
+}
+
 TEST(Parse, AMessageIsShortAndValidText) {
     const std::string message = error_of("\"" + std::string(100'000, 'x') + "\xff\"");
     EXPECT_LT(message.size(), 400U);
@@ -147,7 +152,7 @@ TEST(Parse, OfAKeyThatIsRepeatedTheLastValueCountsWhereThatIsAllowed) {
 
 // A document in parts is the document that to_text() writes.
 
-/// As a Stream writes it that is given every member and item.
+/// Writes through a Stream that is given every member and item.
 void write(const json::Value& value, json::Stream& out) {
     const bool plain_items = value.is_array() && (value.empty() || !value[0].is_structured());
     if (!value.is_structured() || plain_items) return out.value(value);

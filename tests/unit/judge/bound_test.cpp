@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a limit asks (amounts, shares of data sheets, of those of other benchmarks, of siblings), which limits apply to a
-// node, and the verdict of each of its parts.
+// What a limit asks (amounts, shares of data sheets, of those of other benchmarks, of siblings), which limits apply to
+// a node, and the verdict of each of its parts.
 
 #include "judge/evidence.hpp"
 #include "judge/words.hpp"
@@ -234,7 +234,7 @@ TEST(Stress, IsJudgedByOneReplicaOfEachRun) {
     // The course has no margin.
     EXPECT_EQ(cause({{.log_ratio = 0, .run = 0}}, noisy, true), Cause::none);
     EXPECT_EQ(cause({{.log_ratio = -0.001, .run = 0}}, noisy, true), Cause::slows_when_hot);
-    // What comes from outside accuses nobody, and a good run later excuses nothing.
+    // Disturbances from outside accuse nobody, and a good run later excuses nothing.
     EXPECT_EQ(cause({{.log_ratio = -0.1, .run = 0, .disturbed = true}}, calm, true),
               Cause::device_shared);
     EXPECT_EQ(cause({{.log_ratio = 0.1, .run = 0, .disturbed = true}}, calm, true), Cause::none);

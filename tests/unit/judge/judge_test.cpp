@@ -93,7 +93,7 @@ TEST(Judge, DecidesByDistance) {
     const auto open = Campaign{}.run(101.2e9).judged(limits());
     EXPECT_EQ(only(open).cause, Cause::undecided);
     EXPECT_GT(*only(open).repeats, 5U);
-    // As far below it takes more: an accusation is held to a stricter level than a PASS.
+    // The same distance below takes more: an accusation is held to a stricter level than a PASS.
     bool is_stricter = false;
     for (const double factor : {1.008, 1.009, 1.01, 1.011, 1.012, 1.013, 1.014}) {
         const auto above = Campaign{}.run(100e9 * factor).judged(limits());
@@ -135,7 +135,7 @@ TEST(Judge, HoldsAMachineAgainstWhatItsRunExpected) {
     EXPECT_EQ(lacks.outcome, Outcome::fail);
     EXPECT_EQ(only(lacks).cause, Cause::part_missing);
     EXPECT_EQ(only(lacks).detail, "gpu=0");
-    // Of a later version: nobody knows whether it holds.
+    // A fact of a later version: nobody knows whether it holds.
     EXPECT_EQ(expecting("flux_capacitor=1").outcome, Outcome::inconclusive);
 }
 
@@ -335,7 +335,7 @@ TEST(Judge, SlowerNodesAreCountedInBothDirections) {
         EXPECT_EQ(beside.nodes, 4U);
         EXPECT_EQ(beside.slower, static_cast<std::size_t>('3' - id.back())) << id;
     }
-    // A node without a value is no part of the fleet, and another type of machine is another one.
+    // A node without a value does not count in the fleet, and another type of machine is another fleet.
     Campaign{"m-ok"}.run(110e9).into(maker);
     Campaign{"m-too"}.run(110e9).into(maker);
     maker.fail(maker.run({.machine = "m-none"}), test::triad(), record::Status::failed, "made up");

@@ -287,7 +287,8 @@ TEST(Node, ChecksThatDecidedNothingDidNotRun) {
     MeasuredNode few;
     few.add(test::triad(), 110e9).replicas.resize(1);
     EXPECT_EQ(few.judged(of_memory()).nodes[0].ran, 0U) << "one replica decides nothing";
-    // What is accepted although nobody measured it did not run; without any check that did, there is no verdict.
+    // A check that is accepted although nobody measured it did not run;
+    // without any check that did, there is no verdict.
     const Waiver absent{.cause = "not_measured", .owner = "o", .reason = "r"};
     auto node = good();
     node.machine().devices = {{.kind = "cuda", .name = "made up"}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is found on a node beside its values: parts that are missing, held against data sheets (they must not lower the bar
+// Findings on a node beside its values: missing parts, compared with data sheets (they must not lower the limit
 // unseen), and soaks.
 
 #include "judge/parts.hpp"
@@ -287,7 +287,7 @@ TEST(Parts, TheJudgeAsksForTheDevicesOfTheType) {
     EXPECT_EQ(test::check_of(silent, "setup:devices").cause, Cause::driver_silent);
 }
 
-/// What it said of one of them: "corrupted 1: gemm, ...".
+/// Its words about one of them: "corrupted 1: gemm, ...".
 std::vector<std::string> said(const Soak& soak) {
     std::vector<std::string> all;
     for (const auto& found : findings_of(soak)) {
@@ -297,7 +297,7 @@ std::vector<std::string> said(const Soak& soak) {
     }
     return all;
 }
-/// Of the whole node, whose only run it is.
+/// Judgement of the whole node, whose only run it is.
 Judgement judged(const Soak& soak) {
     test::MeasuredNode node;
     node.add(test::triad(), 110e9); // no limit is of it
@@ -323,7 +323,7 @@ TEST(PartFindings, OneWrongResultIsAFaultOfTheNode) {
         said(soak),
         ElementsAre("soak:results corrupted 1: gemm, array 1, element 12345, 0x0000000000020000",
                     "soak:speed none gemm"))
-        << "that it is short is no news";
+        << "its length is not worth saying";
     const auto all = judged(soak);
     EXPECT_EQ(all.outcome, Outcome::fail);
     const auto& check = check_of(all, "soak:results");
@@ -334,7 +334,7 @@ TEST(PartFindings, OneWrongResultIsAFaultOfTheNode) {
     soak.corruptions[0].bits.clear();
     EXPECT_EQ(findings_of(soak)[0].detail, "1: gemm, block 2");
     soak.corruptions[0].block.reset();
-    EXPECT_EQ(findings_of(soak)[0].detail, "1: gemm, not known");
+    EXPECT_EQ(findings_of(soak)[0].detail, "1: gemm, unknown");
     soak.corruptions.clear();
     EXPECT_EQ(findings_of(soak)[0].detail, "1");
 }

@@ -88,7 +88,7 @@ TEST_F(Place, ProgramsOfOthersAreToldTheHosts) {
               record::Value{std::string{"h1:2,h2"}});
     EXPECT_EQ(*record::find(placement->variables, "ASSAY_TEAM_LAUNCHER"),
               record::Value{std::string{"mpirun"}});
-    EXPECT_EQ(placement->ranks, 1) << "the worker itself is no team";
+    EXPECT_EQ(placement->ranks, 1) << "the worker itself is not a team";
     EXPECT_THAT(placement->hosts, IsEmpty());
 }
 
@@ -156,7 +156,7 @@ TEST(Environment, WhatSilentlyChangesArithmeticIsRecordedAndUnset) {
         given, ElementsAre("NVIDIA_VISIBLE_DEVICES=all", "OMP_NUM_THREADS=2", "OMP_DYNAMIC=false"));
     const auto said = recorded_environment(given, inherited);
     EXPECT_EQ(said.size(), inherited.size() + 1)
-        << "and two for the threads; what containers set is no secret, but noise";
+        << "and two for the threads; variables of containers are noise, not secrets";
     EXPECT_THAT(said, Contains(record::Named{"environment.NVIDIA_TF32_OVERRIDE",
                                              std::string{"unset, was 1"}}));
     // Asked for in a setting, it is a setting like any other.
@@ -207,7 +207,7 @@ TEST(ExecutionContext, ACommandIsFoundOnPathAndSplitWithoutAShell) {
     EXPECT_THAT(command->arguments, ElementsAre((folder.path() / "numactl").string(), "--membind=0",
                                                 "$X", "/p", "worker"));
     EXPECT_THAT(context_of({.label = "new", .via = "nmactl"}, path),
-                Fails(Fault::environment, HasSubstr("variant new: there is no program nmactl")));
+                Fails(Fault::environment, HasSubstr("variant new: program nmactl not found")));
 }
 
 // --- teams -------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ TEST(Hosts, ShareRanksOut) {
     EXPECT_THAT(shares(hosts, std::int64_t{6}), ElementsAre(2, 3, 1));
     EXPECT_THAT(shares(hosts, std::int64_t{2}), ElementsAre(1, 1));
     EXPECT_THAT(share_out(hosts, false, std::int64_t{8}, {.usable_cores = 4}),
-                Fails(Fault::environment, "needs 8 ranks, the 3 hosts take 7"));
+                Fails(Fault::environment, "needs 8 ranks, but the 3 hosts have slots for 7"));
 }
 
 TEST(Hosts, KnowTheRanksOnThem) {
@@ -291,7 +291,7 @@ TEST(Launchers, GoToHosts) {
 
 // --- who waits at the socket -------------------------------------------------------------------------
 
-// Who may wait at the socket, and for how long: the clock is a number.
+// Peers that may wait at the socket, and for how long: the clock is a number.
 
 struct Peer {
     int name = 0;

@@ -387,7 +387,7 @@ TEST(Derive, SaysWhichNodesAreMissing) {
     by_device.by = "device";
     const auto none = derive(nodes.collection(), by_device);
     ASSERT_FALSE(none);
-    EXPECT_THAT(none.error().message, HasSubstr("no run says its device"));
+    EXPECT_THAT(none.error().message, HasSubstr("no run records its device"));
     auto filtered = options();
     filtered.filter = {"family=nothing"};
     EXPECT_FALSE(derive(nodes.collection(), filtered));

@@ -127,7 +127,7 @@ TEST(Identity, AnInstanceIsItsOwnWhoeverReadsIt) {
     const auto as_root = with("i-04751aa1358a0a964");
     EXPECT_EQ(as_root.id, one.id);
     EXPECT_EQ(as_root.identity.aliases.size(), 2U);
-    // What comes back as another type, or with another processor, is another machine.
+    // An instance that comes back as another type, or with another processor, is another machine.
     scratch.write("/sys/class/dmi/id/product_name", "c7a.xlarge\n");
     EXPECT_NE(with("i-04751aa1358a0a964").id, one.id);
     scratch.copy(tree_path("aws-c7a"));

@@ -253,7 +253,7 @@ TEST(Nvml, AnOldLibraryGivesWhatItHas) {
     EXPECT_EQ(device.counters().energy_joules, std::nullopt);
     EXPECT_EQ(device.processes(), std::nullopt);
     EXPECT_EQ(device.health().persistence, std::nullopt);
-    EXPECT_EQ(device.problem(), ""); // a missing function is no problem
+    EXPECT_EQ(device.problem(), ""); // a missing function is not a problem
 }
 
 TEST(Nvml, WhatIsNotSupportedOrAllowedIsAbsentWithoutAWord) {

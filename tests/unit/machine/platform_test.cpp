@@ -194,7 +194,7 @@ TEST(Platform, Disks) {
     const auto ata = scratch.root() / "sys/devices/pci0000:00/ata1/host0/block/sda";
     std::filesystem::create_directories(ata / "device");
     scratch.link(ata, "/sys/block/sda");
-    // What loop0 is made of is listed too.
+    // The devices that loop0 is made of are listed too.
     scratch.write_lines("/sys/block/", {{"nvme0n1/device/model", "SAMSUNG MZQL23T8HCLS-00A07  "},
                                         {"nvme0n1/device/firmware_rev", "GDC5602Q"},
                                         {"nvme0n1/size", "7501476528"},

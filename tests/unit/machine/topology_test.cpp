@@ -258,7 +258,7 @@ TEST(Memory, KnowsNodesWithoutMemoryAndWithoutCpus) {
     const auto memory = read_memory(scratch.files());
     EXPECT_EQ(memory.far_bytes, 100000LL << 10U);
     EXPECT_THAT(memory.nodes_without, ElementsAre("3", "10", "11"));
-    // What the kernel counts as its own on Grace is the host's without the GPUs'.
+    // Bytes that the kernel counts as its own on Grace are the host's without the GPUs'.
     const auto bytes = [&] { return inspect(Sources{.files = scratch.files()}).memory_bytes; };
     EXPECT_EQ(bytes(), 600000LL << 10U);
     scratch.write("/sys/bus/soc/devices/soc0/soc_id", "jep106:036b:0241\n");

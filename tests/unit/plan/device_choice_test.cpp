@@ -108,7 +108,8 @@ TEST(Devices, WithoutOneASuiteIsOfTheHostAndSaysSo) {
       "cases": [ { "benchmark": "memory.stream" }, { "benchmark": "memory.copy" } ] })");
     const auto bare = plan_of(mixed, {.what = {path.string()}, .machine = machine_of(0)});
     EXPECT_THAT(bare.cases, SizeIs(1));
-    EXPECT_THAT(bare.notes, ElementsAre(HasSubstr("1 case on CUDA devices")));
+    EXPECT_THAT(bare.notes, ElementsAre(HasSubstr(
+                                "1 case cannot run on this machine: it needs a CUDA device")));
     const auto with = plan_of(mixed, {.what = {path.string()}, .machine = machine_of(1)});
     EXPECT_THAT(with.cases, SizeIs(2));
     EXPECT_THAT(with.notes, IsEmpty());
@@ -118,7 +119,7 @@ TEST(Devices, MayBeThereWithoutADriver) {
     auto machine = machine_of(0);
     EXPECT_FALSE(may_have_devices(machine, "cuda"));
     machine.pci = {{.address = "0000:65:00.0", .vendor_id = "1002", .kind = "accelerator"}};
-    EXPECT_FALSE(may_have_devices(machine, "cuda")) << "AMD's are no CUDA devices";
+    EXPECT_FALSE(may_have_devices(machine, "cuda")) << "AMD's are not CUDA devices";
     EXPECT_TRUE(may_run_here({.place = "host"}, machine));
     EXPECT_FALSE(may_run_here({.place = "cuda"}, machine));
     EXPECT_TRUE(may_run_here({.place = "hip"}, machine));
@@ -270,7 +271,7 @@ TEST(TeamOnDevices, OfSeveralHostsTakesTheDevicesOfEach) {
 
 // --- at once -----------------------------------------------------------------------------------------
 
-// Which cases are measured at once, on which CPUs, under which names; and a case beside a load.
+// Cases measured at once, their CPUs and names; and a case beside a load.
 
 PlanRequest request(const std::string& what, const std::string& together, int devices = 2) {
     PlanRequest wanted{.what = {what}, .together = together};
@@ -343,10 +344,10 @@ TEST(Together, TakesTheTimeOfOne) {
 }
 
 TEST(Together, SaysWhyThereIsNothing) {
-    EXPECT_THAT(error_of(request("memory.stream", "devices", 1)), HasSubstr("there is one device"));
+    EXPECT_THAT(error_of(request("memory.stream", "devices", 1)), HasSubstr("has one device"));
     EXPECT_THAT(error_of(request("memory.copy", "devices")), HasSubstr("runs on the host"));
     EXPECT_THAT(error_of(request("memory.stream", "numa")), HasSubstr("runs on a device"));
-    EXPECT_THAT(error_of(request("links.all", "devices")), HasSubstr("whole machine by itself"));
+    EXPECT_THAT(error_of(request("links.all", "devices")), HasSubstr("uses the whole machine"));
     EXPECT_THAT(error_of(request("memory.copy", "cpus:9")), HasSubstr("8 cores"));
     auto small = request("memory.copy", "sockets");
     small.shape = machine::described_shape("pack:1 core:1 pu:1");
@@ -369,7 +370,7 @@ TEST(Together, InASuiteACaseThatHasNoPlacesIsSkipped) {
                 ElementsAre("memory.copy[host]", "memory.copy[host] together=cpus:2 part=1/2",
                             "memory.copy[host] together=cpus:2 part=2/2",
                             "memory.stream[cuda]@cuda together=devices"));
-    EXPECT_THAT(plan.cases[3].skip_reason, HasSubstr("there is one device"));
+    EXPECT_THAT(plan.cases[3].skip_reason, HasSubstr("has one device"));
     EXPECT_EQ(plan.cases[3].skip_code, record::ReasonCode::not_applicable);
     EXPECT_THAT(plan.cases[0].skip_reason, IsEmpty());
 }
@@ -437,8 +438,8 @@ TEST(Beside, SaysWhatIsWrong) {
     EXPECT_THAT(error_with("memory.copy x=1 on other cores"), HasSubstr("no parameter"));
     EXPECT_THAT(error_with("memory.copy on other devices"), HasSubstr("runs on the host"));
     EXPECT_THAT(error_with("memory.stream on other cores"), HasSubstr("runs on a device"));
-    EXPECT_THAT(error_with("memory.stream on other devices", 1), HasSubstr("no other device"));
-    EXPECT_THAT(error_with("* on other cores"), HasSubstr("the load is one"));
+    EXPECT_THAT(error_with("memory.stream on other devices", 1), HasSubstr("has one device"));
+    EXPECT_THAT(error_with("* on other cores"), HasSubstr("expected one"));
 }
 
 } // namespace

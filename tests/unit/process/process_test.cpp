@@ -248,8 +248,8 @@ TEST_F(ControlGroupTest, ProcessesAreLimited) {
     EXPECT_THAT(printed(), AllOf(HasSubstr("fork"), Not(HasSubstr("all"))));
 }
 
-/// As under `systemd-run --scope -p Delegate=yes`: a process that is alone in its group moves into one below and
-/// limits those beside it.
+/// The same as under `systemd-run --scope -p Delegate=yes`: a process that is alone in its group moves into one
+/// below and limits those beside it.
 TEST_F(ControlGroupTest, ADelegatedGroupPassesItsControllersOn) {
     const auto delegated = own_ / ("delegated-" + random_token(4));
     ASSERT_TRUE(std::filesystem::create_directory(delegated));
@@ -412,7 +412,7 @@ TEST(PreemptionRefusals, SayWhatWouldBeRight) {
 TEST(PreemptionRefusals, AServiceThatDoesNotAnswerIsNotSilence) {
     EXPECT_THAT(
         PreemptionWatch::begin("http://127.0.0.1:1/latest/meta-data/spot/instance-action", [] {}),
-        Fails(Fault::environment, HasSubstr("127.0.0.1:1 does not answer")));
+        Fails(Fault::environment, HasSubstr("127.0.0.1:1 is not the metadata service")));
 }
 
 TEST(PreemptionRefusals, ANoticeActsAsASignalDoes) {

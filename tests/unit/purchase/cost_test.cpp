@@ -114,7 +114,7 @@ TEST(Cost, IsNotCountedOfAWholePriceList) {
     offers.offers.resize(most_offers + 1);
     const auto costs = costs_of(offers, {});
     ASSERT_FALSE(costs);
-    EXPECT_THAT(costs.error().message, HasSubstr("20001 offers"));
+    EXPECT_THAT(costs.error().message, HasSubstr("too many offers: 20001"));
 }
 
 TEST(Cost, IsUnavailableWithItsPrice) {
@@ -150,7 +150,7 @@ TEST(Cost, OfAJobIsTheMeasuredRateOfTheSameTypeOnAsManyNodes) {
     maker.observe(one, test::gemm("openblas", 4096), {1e12}).value = 1e12;
     maker.observe(other, test::gemm("openblas", 4096), {2e12}).value = 2e12;
     maker.observe(one, test::gemm("openblas", 64), {1e10, 1e10});
-    // Asked for by name these count as primary too: they are no rates of the case.
+    // Named on the command line these count as primary too, but are not rates of the case.
     for (const auto* metric : {"time", "energy"}) {
         auto beside = test::gemm("openblas", 4096);
         beside.metric = metric;
@@ -180,7 +180,7 @@ TEST(Cost, OfAJobIsTheMeasuredRateOfTheSameTypeOnAsManyNodes) {
     EXPECT_EQ(why(cost_of(offer, {}, options).value(), "job"), "not_measured");
     offer.instance = "c7a.large";
     options.work = {parse_work("gemm.square=1e15").value()};
-    EXPECT_THAT(cost_of(offer, {}, options).error().message, HasSubstr("means 2 series"));
+    EXPECT_THAT(cost_of(offer, {}, options).error().message, HasSubstr("matches 2 cases"));
     for (const auto* text : {"", "=1", "gemm", "gemm=", "gemm=0", "gemm=-1", "gemm=x"})
         EXPECT_FALSE(parse_work(text)) << text;
 }
@@ -204,6 +204,17 @@ TEST(Cost, SaysWhenBuyingPays) {
     EXPECT_NEAR(pairs[0].lines.of("break_even_months")->value, 19.047619, 1e-6);
     EXPECT_EQ(test::broken(to_json(costs), "cost"), "");
     EXPECT_EQ(pairs[1].lines.find("break_even_months")->why, "never");
+}
+
+TEST(Cost, ListsAllMissingInputsAtOnce) {
+    const auto cost = cost_of(made(Tariff::on_demand, "1"), {}, how({})).value();
+    MissingInputs missing{cost_settings()};
+    missing.add(cost.lines, {"part_gpu"});
+    EXPECT_TRUE(missing.empty());
+    missing.add(cost.lines, {"part_storage", "part_control_plane", "energy_month"});
+    EXPECT_EQ(missing.text(),
+              "--set storage_gb=N --set control_plane=USD/month --set pue=N --set node_watts=N; in "
+              "the offers file: storage_per_gb_month");
 }
 
 TEST(Cost, TakesSettingsThatThereAre) {

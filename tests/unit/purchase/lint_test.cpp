@@ -201,7 +201,7 @@ TEST(OffersLint, WhatIsShownObeysItsSchemaAndSaysWhatElseIsPaid) {
     const auto& table = std::get<document::Table>(document.sections[0].blocks[0]);
     EXPECT_THAT(
         table.rows[0].cells[0].notes,
-        IsSupersetOf({"EUR 500 a node at once, billed in steps of 60 s, data out EUR 0.09 a GB, "
+        IsSupersetOf({"EUR 500 per node upfront, billed in steps of 60 s, egress EUR 0.09 per GB, "
                       "support 3% of the bill",
                       "durability 99.9999999%"}));
 }

@@ -48,19 +48,19 @@ TEST(OffersRead, NamesLineAndColumnOfWhatIsWrong) {
         {"=HYPERLINK(1),t,on_demand,5,USD,2026-11-01",
          "x.csv:2: column provider: \"=HYPERLINK(1)\" is a formula"},
         {"a,t,on_demand,=A1,USD,2026-11-01", "x.csv:2: column price: \"=A1\" is a formula"},
-        {"a,t,on_demand,5,US$,2026-11-01", "x.csv:2: currency: \"US$\" is no currency"},
+        {"a,t,on_demand,5,US$,2026-11-01", "x.csv:2: currency: unknown currency \"US$\""},
         {"a,t,on_demand,5,,2026-11-01", "x.csv:2: currency: is missing"},
-        {"a,t,ondemand,5,USD,2026-11-01", "x.csv:2: column tariff: \"ondemand\" is no tariff"},
+        {"a,t,ondemand,5,USD,2026-11-01", "x.csv:2: column tariff: unknown tariff \"ondemand\""},
         {"a,t,,5,USD,2026-11-01", "x.csv:2: tariff: is missing"},
         {",t,spot,5,USD,2026-11-01", "x.csv:2: provider: is missing"},
-        {"a,t,on_demand,5,USD,01.11.2026", "x.csv:2: date: \"01.11.2026\" is no date"},
-        {"a,t,on_demand,5,USD", "x.csv:2: 5 cells under 6 titles"},
-        {"a,\"t", "x.csv: a quote that begins in line 2 has no end"}};
+        {"a,t,on_demand,5,USD,01.11.2026", "x.csv:2: date: invalid date \"01.11.2026\""},
+        {"a,t,on_demand,5,USD", "x.csv:2: 5 cells in a table of 6 columns"},
+        {"a,\"t", "x.csv: missing closing quote of the cell that begins in line 2"}};
     for (const auto& [row, message] : wrong)
         EXPECT_THAT(faults_of(titles + row + "\n"), ElementsAre(StartsWith(message))) << row;
     EXPECT_THAT(faults_of("provider,prise\n"),
-                ElementsAre(HasSubstr("\"prise\" is not known (did you mean \"price\"?)")));
-    EXPECT_THAT(faults_of(""), ElementsAre(HasSubstr("holds nothing")));
+                ElementsAre(HasSubstr("unknown column \"prise\" (did you mean \"price\"?)")));
+    EXPECT_THAT(faults_of(""), ElementsAre(HasSubstr("is empty")));
     EXPECT_THAT(faults_of("{"), ElementsAre(StartsWith("x.csv")));
     EXPECT_THAT(faults_of(R"({"schema": "assay.offers/1", "offers": [{"provider": "a"}]})"),
                 ElementsAre(HasSubstr("offers[0]")));
@@ -92,12 +92,12 @@ TEST(OffersRead, TakesACatalogueOfSkyPilot) {
     EXPECT_EQ(read.skipped, 1U);
 }
 
-/// What was paid is no offer: another price, for other hours.
+/// A bill is not an offer: another price, for other hours.
 TEST(OffersRead, RefusesABillByFocus) {
     EXPECT_THAT(
         parse_offers("ProviderName,BillingCurrency,ChargeCategory\nAWS,EUR,Usage\n", "x.csv")
             .faults,
-        ElementsAre(HasSubstr("bill by FOCUS")));
+        ElementsAre(HasSubstr("FOCUS bill")));
 }
 
 /// Spreadsheets of countries that write decimals with a comma.
@@ -129,6 +129,14 @@ TEST(Money, RefusesWhatMayBeReadInTwoWays) {
         EXPECT_THAT(parse_amount(text).error().message, HasSubstr("formula")) << text;
     for (const auto* text : {"", "USD 5", "5 USD", "$5", "1e400", "nan", "inf", "5%"})
         EXPECT_FALSE(parse_amount(text)) << text;
+}
+
+TEST(Number, RefusesWithoutAWordOfCurrency) {
+    EXPECT_EQ(parse_number("1e3")->value, 1000);
+    for (const auto* text : {"", "nan", "inf", "70%", "x"})
+        EXPECT_THAT(parse_number(text).error().message, Not(HasSubstr("currency"))) << text;
+    EXPECT_THAT(parse_number("70%").error().message,
+                "invalid number \"70%\" (expected 0.7 for 70%)");
 }
 
 TEST(Money, KnowsCurrencies) {

@@ -63,7 +63,7 @@ TEST(Scores, AMachineThatLacksWhatItsTypeHasIsLeftOut) {
     EXPECT_EQ(scores.types[0].partial, 1U);
 }
 
-/// Of the first benchmark, in that precision and size.
+/// The first benchmark, in that precision and size.
 decide::Series work(const std::string& precision, std::int64_t size,
                     const std::string& place = "host") {
     auto series = test::series_of("a.rate", place == "host" ? "lib" : "cudalib",
@@ -288,12 +288,12 @@ TEST(Profiles, RefuseWhatMeansNothing) {
     };
     EXPECT_THAT(refusal(profile(R"("fft": 0.5, "stencil": 0.4)")), HasSubstr("sum to 0.9"));
     EXPECT_THAT(refusal(profile(R"("fft": 0.5, "stencils": 0.5)")),
-                HasSubstr("there is no measure \"stencils\""));
+                HasSubstr("unknown measure \"stencils\""));
     EXPECT_THAT(refusal(profile(R"("fft": -1)")), HasSubstr("mine.json"));
     EXPECT_THAT(refusal(profile("")), HasSubstr("weights"));
     EXPECT_THAT(refusal(R"({"schema": "assay.profiles/1", "name": "x",
         "measures": [{"id": "m", "where": ["gemm"]}]})"),
-                HasSubstr("no filter"));
+                HasSubstr("invalid filter"));
     EXPECT_THAT(refusal(R"({"schema": "assay.profiles/1", "name": "x",
         "measures": [{"id": "m", "where": ["benchmark=a"], "take": "all"}]})"),
                 HasSubstr("take"));

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Of the type "a", from January 2023 on.
+/// Usage of the type "a", from January 2023 on.
 Usage used(std::size_t months, const std::function<double(std::size_t)>& nodes) {
     Usage one{.provider = {}, .region = {}, .instance = "a", .first = "2023-01", .hours = {}};
     for (std::size_t i = 0; i < months; ++i) one.hours.push_back(hours_a_month * nodes(i));
@@ -145,7 +145,7 @@ TEST(Usage, RefusesTablesThatAreWrong) {
              {titles + "2026-13,a,1\n", "u.csv:2: column month: invalid month \"2026-13\""},
              {titles + "2026-1,a,1\n", "invalid month"},
              {titles + "2026-01,,1\n", "instance is empty"},
-             {titles + "2026-01,a\n", "2 cells under 3 titles"},
+             {titles + "2026-01,a\n", "2 cells in a table of 3 columns"},
              {titles + "2026-01,a,-1\n", "out of range"},
              {titles + "2026-01,a,1e300\n", "out of range"},
              {titles + "2026-01,a,nan\n", "column hours"},

@@ -32,7 +32,7 @@ std::string first_of(const std::vector<decide::Finding>& findings) {
     return findings.empty() ? "nothing found" : findings[0].path + ": " + findings[0].text;
 }
 
-/// What is found after one change to the sample, apart from the change itself.
+/// Problems after one change to the sample, apart from the change itself.
 std::string found(const std::function<void(json::Value&)>& change) {
     json::Value document = to_json(test::sample_run());
     change(document);
@@ -111,7 +111,7 @@ TEST(Verify, NoticesEverySummaryThatWasChangedByOnePercent) {
             number = number.get<std::int64_t>() +
                      std::max<std::int64_t>(1, number.get<std::int64_t>() / 100);
         } else {
-            if (number.get<double>() == 0) continue; // 1% of nothing is no change
+            if (number.get<double>() == 0) continue; // 1% of nothing changes nothing
             number = number.get<double>() * 1.01;
         }
         // The schema check is not what is tested here, and takes longer than all the rest.
@@ -195,7 +195,7 @@ TEST(Verify, WhatIsNoResultIsAnError) {
 
 // --- digests -----------------------------------------------------------------------------------------
 
-// Damage to a result is seen, whichever bit it is, and formatting is no damage.
+// A digest shows any changed bit of a result, and ignores formatting.
 
 json::Value parsed(std::string_view text) { return json::parse(text, "text").value(); }
 
@@ -207,7 +207,7 @@ std::vector<std::string> found_in(std::string_view text) {
     return out;
 }
 
-/// What is found after one change to the sample.
+/// Problems after one change to the sample.
 std::vector<std::string> found_stale(const std::function<void(json::Value&)>& change) {
     auto document = to_json(test::sample_run());
     change(document);
@@ -272,7 +272,7 @@ TEST(Digests, AreInEveryFileOfVersion2AndInNoneOfVersion1) {
     EXPECT_FALSE(checked->has_digests);
 }
 
-/// What reading thousands of files looks at says the same as what `verify` does.
+/// Reading thousands of files and `verify` say the same.
 TEST(Digests, AreComparedWithTheTextWithoutParsingIt) {
     const auto run = test::sample_run();
     EXPECT_EQ(record::stale_section(to_text(run)), std::nullopt);

@@ -232,6 +232,13 @@ TEST(Reader, RefusesWhatIsNoResult) {
     EXPECT_THAT(error_of(std::string("{\0}", 3)), StartsWith("run.json: "));
 }
 
+TEST(Reader, SkipsAByteOrderMark) {
+    const made::TemporaryFolder folder;
+    const auto text = "\xEF\xBB\xBF" + sample_text();
+    EXPECT_TRUE(parse_run(text, "run.json"));
+    EXPECT_TRUE(read_run(folder.write("run.json", text)));
+}
+
 TEST(Reader, RefusesHugeFilesAtOnce) {
     const made::TemporaryFolder folder;
     const auto file = folder.write("run.json", "{");

@@ -63,7 +63,7 @@ const machine::Files nothing{"/no/such/place"};
 
 TEST(Advice, NothingOnAMachineThatIsWell) {
     EXPECT_THAT(advise(good(), nothing), IsEmpty());
-    EXPECT_THAT(advise({}, nothing), IsEmpty()) << "what is not known is no finding";
+    EXPECT_THAT(advise({}, nothing), IsEmpty()) << "unknown facts give no finding";
 }
 
 TEST(Advice, EachFactHasItsCodeAndAction) {
@@ -173,7 +173,7 @@ TEST(Advice, ErrorsTheMostSeriousFirst) {
                                   "xid note", "memory_corrected note", "allowance_exceeded note"));
     EXPECT_THAT(sentence(found[0]),
                 HasSubstr("0000:01:00.0: the driver logged Xid 79 (1 time): it fell off the bus"));
-    EXPECT_THAT(found[4].what, HasSubstr("4 errors of the port since the start"));
+    EXPECT_THAT(found[4].what, HasSubstr("4 errors of the port since boot"));
     EXPECT_THAT(on_errors({counter("driver", "", "xid_", 1), counter("driver", "", "xid_-1", 1),
                            counter("", "", "", 1)}),
                 Each(Field(&record::Finding::severity, Severity::caution)));
@@ -215,7 +215,7 @@ TEST(Versions, DriverToolkitAndChipMustGoTogether) {
     EXPECT_THAT(codes("580.95", "7.0", "12.9"), IsEmpty());
     EXPECT_THAT(codes("590.48", "7.0", "12.9"), ElementsAre("driver_too_new"));
     EXPECT_THAT(codes("590.48", "7.0", ""), ElementsAre("driver_too_new"));
-    // What is not known is no finding.
+    // Unknown versions are not reported.
     EXPECT_THAT(codes("", "", ""), IsEmpty());
     EXPECT_THAT(codes("unknown", "12.1", "14.0"), IsEmpty());
     EXPECT_THAT(on_versions({}, "13.0", table), IsEmpty());

@@ -326,7 +326,7 @@ TEST(DeviceLimits, ACollectiveIsHeldAgainstTheLinksOfTheSlowestDevice) {
     EXPECT_DOUBLE_EQ(*found.ceilings[0].value, 17 * 25e9);
     EXPECT_EQ(found.ceilings[0].source, "17 NVLinks of 25.0 GB/s, one direction");
     EXPECT_DOUBLE_EQ(*found.ceilings[1].value, 450e9);
-    EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("differ by 5.6%"))) << "a link is missing";
+    EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("uncertain by 5.6%"))) << "a link is missing";
     const auto staged = limits_of_eight(reduced({.links = Links::host}));
     EXPECT_NEAR(*staged.ceilings.at(0).value, 63.0e9, 0.1e9);
     EXPECT_THAT(staged.ceilings, SizeIs(1));
@@ -380,7 +380,7 @@ TEST(DeviceLimits, FiguresThatDisagreeAreNamed) {
     fewer.multiprocessors = 120;
     EXPECT_THAT(limits(gemm("bf16"), fewer).warnings,
                 ElementsAre(AllOf(HasSubstr("899 TFLOP/s"), HasSubstr("989 TFLOP/s"),
-                                  HasSubstr("differ by 9.1%"))));
+                                  HasSubstr("uncertain by 9.1%"))));
     // No clock of B200's tensor figures is published: what is printed comes first.
     auto b200 = h200();
     b200.name = "NVIDIA B200";
@@ -425,7 +425,7 @@ TEST(DeviceLimits, WhatWasMeasuredComesFirstAndTheSheetBesideIt) {
     EXPECT_EQ(cases[1].ceiling.kind, record::CeilingKind::measured);
     EXPECT_EQ(cases[1].ceiling.value, 900e12);
     EXPECT_THAT(cases[1].other_ceilings, SizeIs(2)) << "nothing is added twice";
-    // The peak itself is held against the sheet.
+    // The peak itself is compared with the sheet.
     EXPECT_EQ(cases[0].ceiling.kind, record::CeilingKind::datasheet);
     EXPECT_THAT(cases[0].other_ceilings, SizeIs(1));
 }

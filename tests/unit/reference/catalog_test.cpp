@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The installed catalogue has no slips: no figure without a source, no factor of 1000, no unknown id, no sparse peak in a
-// dense field, no contradiction without a conflict.
+// The installed catalogue has no slips: no figure without a source, no factor of 1000, no unknown id, no sparse peak in
+// a dense field, no contradiction without a conflict.
 
 #include "base/utc.hpp"
 #include "reference/catalog.hpp"
@@ -96,8 +96,8 @@ private:
         if (!is_near(*own.gpu_memory_gb / *own.gpus, *gpu->memory_bytes / 1e9, 0.15))
             add("memory of another number of GPUs");
     }
-    /// A dense peak is no sparse one of the same entry, nothing that its units cannot do densely, and not far more than
-    /// twice that of the next wider precision.
+    /// A dense peak is not a sparse one of the same entry, not beyond what its units can do densely, and not far more
+    /// than twice that of the next wider precision.
     void accelerator(const HardwareEntry& own) {
         if (own.memory_bus_bits && own.memory_clock_hz && own.memory_bandwidth)
             conflicting("memory.bandwidth", *own.memory_bandwidth,

@@ -161,7 +161,7 @@ TEST(HostLimits, ModulesOfTheMachinePrecedeTheCatalogue) {
     EXPECT_DOUBLE_EQ(value(), 16 * 4400e6 * 8);
     modules[0].transfers_per_second.reset();
     EXPECT_DOUBLE_EQ(value(), 24 * 4800e6 * 8);
-    // What a hypervisor shows are no modules.
+    // Memory shown by a hypervisor is not modules.
     modules = {{.count = 1, .type = "DDR5", .transfers_per_second = 4.4e9}};
     machine.virtualization = "kvm";
     EXPECT_DOUBLE_EQ(value(), 24 * 4800e6 * 8);
@@ -225,7 +225,7 @@ constexpr double bound = 192 * 16 * 3.5e9;
 TEST(HostLimits, MoreThanTheBoundIsAWarningAboutIt) {
     const auto cases = judged(1.2 * bound, 2 * bound, "AMD EPYC 9R14");
     EXPECT_THAT(cases[0].warnings, ElementsAre(HasSubstr("120.0% of its ceiling")));
-    EXPECT_THAT(cases[1].warnings, Contains(HasSubstr("200.0% of its bound by data sheets")));
+    EXPECT_THAT(cases[1].warnings, Contains(HasSubstr("200.0% of its data-sheet bound")));
     EXPECT_EQ(cases[1].status, record::Status::ok);
     for (const auto& c : judged(bound, bound, "AMD EPYC 9R14")) EXPECT_THAT(c.warnings, IsEmpty());
 }
@@ -240,7 +240,7 @@ TEST(HostLimits, AnUnknownProcessorIsSaidWhereNoOtherBoundIs) {
 
 // --- networks ----------------------------------------------------------------------------------------
 
-// What a network between two machines can carry, from what a case tells.
+// Rate of a network between two machines, from what a case tells.
 
 /// Twice 25 Gbit/s, as one too, two ports of 100, and a device of software alone.
 class Host {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answer of a comparison: its first sentence, the ranking, families that agree with their rows, tables of many sides
-// that fit, and outputs whose every text is hostile.
+// The answer of a comparison: its first sentence, the ranking, families that agree with their rows, tables of many
+// sides that fit, and outputs whose every text is hostile.
 
 #include "base/terminal.hpp"
 #include "compare/comparison.hpp"
@@ -51,7 +51,7 @@ TEST(CompareAnswer, SaysWhichIsFasterByHowMuchAndHowSure) {
     EXPECT_THAT(verdict(made({1, 0.8}, 5)), StartsWith("B is 20% slower than A (95%: "));
     EXPECT_EQ(verdict_of(made({1, 0.8}, 5)).tone, document::Tone::bad);
     EXPECT_THAT(verdict(made({1, 1}, 5, 0.001)),
-                MatchesRegex(R"(B and A do not differ by more than 0\.[0-9]+% \(5 cases\)\.)"));
+                MatchesRegex(R"(B and A are equally fast within 0\.[0-9]+% \(5 cases\)\.)"));
     const test::Speaking chinese{document::Language::zh};
     EXPECT_THAT(verdict(made({1, 1.25}, 5)), StartsWith("B 比 A 快 25%（"));
 }
@@ -77,7 +77,7 @@ TEST(CompareAnswer, SaysWhatWouldNotBeSeenAndHowManyPairsWouldShowIt) {
     EXPECT_EQ(mean.more->shows, 0.05);
     EXPECT_THAT(
         verdict(unresolved),
-        AllOf(StartsWith("No difference found between B and A: differences above "),
+        AllOf(StartsWith("No difference found between B and A ("),
               HasSubstr(fmt::format(" {} interleaved pairs would show 5%.", mean.more->count))));
     // It is true: so many pairs find 5% in 95 of 100, give or take two standard errors.
     int found = 0;
@@ -101,7 +101,7 @@ TEST(CompareAnswer, OfSeveralSidesNamesTheFastestAndHowFarItIsAhead) {
     std::vector<std::size_t> order;
     for (const auto& entry : clear.ranking) order.push_back(entry.side);
     EXPECT_THAT(order, ElementsAre(2, 1, 0, 3));
-    // Of two that cannot be told apart neither is the fastest, and they share a rank.
+    // Two sides that cannot be told apart share a rank, and neither is the fastest.
     const auto close = made({1, 1.5, 1.505}, 5, 0.03);
     EXPECT_THAT(verdict(close), AllOf(HasSubstr(" faster than A"), Not(HasSubstr("fastest"))));
     EXPECT_EQ(close.ranking[0].rank, 1U);
@@ -213,9 +213,9 @@ TEST(CompareAnswer, SizesThatDifferAreSaidNearTheTop) {
     const auto text =
         write::to_terminal({{make_document(*compare(maker.collection()))}}, {.width = 300});
     const auto said =
-        text.find("4 of 5 cases have no partner (see the end): different parameters.");
+        text.find("4 of 5 cases could not be compared (different parameters); see the end.");
     ASSERT_NE(said, std::string::npos) << text;
-    EXPECT_LT(said, text.find("What is compared"));
+    EXPECT_LT(said, text.find("Sides compared"));
     EXPECT_THAT(text, AllOf(HasSubstr("size 100 on A"), HasSubstr("size 101 on B")));
 }
 
@@ -228,7 +228,7 @@ TEST(CompareAnswer, SaysWhyASideLacksCases) {
         return gaps_of(*compare(maker.collection()));
     };
     const auto because = [](const std::string& cause) {
-        return ElementsAre("2 of 3 cases have no partner (see the end): " + cause + ".");
+        return ElementsAre("2 of 3 cases could not be compared (" + cause + "); see the end.");
     };
     EXPECT_THAT(gaps([](auto&) {}), because("not measured"));
     EXPECT_THAT(gaps([](auto& c) { c.runs[1].suite = "acceptance"; }), because("not in the suite"));
@@ -240,7 +240,7 @@ TEST(CompareAnswer, SaysWhyASideLacksCases) {
                     c.series.back().version = 2;
                     c.observations.back().run = 1;
                 }),
-                because("different versions of the benchmark"));
+                because("different benchmark versions"));
 }
 
 TEST(CompareAnswer, SaysThatCampaignsArePooledAndRunsPartial) {

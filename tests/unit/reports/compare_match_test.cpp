@@ -50,7 +50,7 @@ TEST(CompareMatch, TheBaselineComesFirst) {
                 ElementsAre("c", "a", "b"));
     const auto unknown = compare(maker.collection(), {.baseline = "d"});
     ASSERT_FALSE(unknown.has_value());
-    EXPECT_THAT(unknown.error().message, HasSubstr("there are a, b, c"));
+    EXPECT_THAT(unknown.error().message, HasSubstr("expected one of a, b, c"));
 }
 
 TEST(CompareMatch, OneSideSaysWhatWouldMakeSeveral) {
@@ -61,7 +61,7 @@ TEST(CompareMatch, OneSideSaysWhatWouldMakeSeveral) {
     const auto comparison = compare(maker.collection());
     ASSERT_FALSE(comparison.has_value());
     EXPECT_THAT(comparison.error().message,
-                AllOf(HasSubstr("only one side, \"x\""), HasSubstr("--column instance")));
+                AllOf(HasSubstr("only \"x\" to compare"), HasSubstr("--column instance")));
     const auto by_instance = compare(maker.collection(), {.column = {"instance"}}).value();
     EXPECT_THAT(labels(by_instance), ElementsAre("c6a.large", "c7a.large"));
 }
@@ -120,7 +120,7 @@ CollectionMaker under(const std::vector<record::NamedList>& conditions) {
     }
     return maker;
 }
-/// What stands side by side: "A B | C".
+/// Cases side by side: "A B | C".
 std::string rows_of(const Comparison& comparison) {
     std::string text;
     for (const auto& table : comparison.tables)
@@ -165,7 +165,7 @@ TEST(CompareMatch, WhatWasNotRecordedIsTakenToBeTheOnlyValueThereIs) {
     const auto& row = comparison.tables[0].rows[0];
     EXPECT_THAT(row.identity, HasSubstr("ecc off"));
     EXPECT_THAT(row.cells[0].notes,
-                ElementsAre("ecc not recorded in 1 of 1 runs, and taken to be off"));
+                ElementsAre("ecc not recorded in 1 of 1 runs; assumed to be off"));
     EXPECT_THAT(row.cells[1].notes, IsEmpty());
 }
 
@@ -216,7 +216,7 @@ TEST(CompareMatch, TagsAndCampaignsCanBeTheColumns) {
     const auto left =
         compare(maker.collection(), {.column = {"tag.rack"}, .filter = {"tag.rack=b7"}});
     ASSERT_FALSE(left.has_value());
-    EXPECT_THAT(left.error().message, HasSubstr("only one side, \"b7\""));
+    EXPECT_THAT(left.error().message, HasSubstr("only \"b7\" to compare"));
 }
 
 TEST(CompareMatch, ConditionsCanBeTheColumns) {
@@ -268,7 +268,7 @@ TEST(CompareMatch, WhatOneColumnAloneCanDoIsNoComparison) {
     EXPECT_THAT(labels(comparison), ElementsAre("onednn", "openblas")); // "host" shares nothing
     EXPECT_EQ(comparison.series, 1U);
     EXPECT_THAT(comparison.not_compared,
-                Contains(AllOf(Field(&NotCompared::reason, "measured on this side alone"),
+                Contains(AllOf(Field(&NotCompared::reason, "not measured elsewhere"),
                                Field(&NotCompared::where, ElementsAre("host")))));
 }
 
@@ -315,7 +315,7 @@ TEST(CompareMatch, UnknownKeysSuggestTheNearest) {
     EXPECT_EQ(wrong.error().fault, Fault::usage);
     EXPECT_THAT(wrong.error().message, HasSubstr("did you mean \"instance\""));
     EXPECT_THAT(compare(maker.collection(), {.filter = {"library"}}).error().message,
-                HasSubstr("is not KEY=VALUE"));
+                HasSubstr("expected KEY=VALUE"));
     EXPECT_EQ(store::quarter_of("2026-13-01T00:00:00Z"), "");
     EXPECT_EQ(store::quarter_of("2026"), "");
 }

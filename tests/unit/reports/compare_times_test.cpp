@@ -31,7 +31,7 @@ constexpr double between_runs = 0.08;      // as memory on a shared host
 constexpr double between_replicas = 0.008; // within one hour of it
 constexpr std::int64_t sizes = 6;
 
-/// What the hour of a run does to its series: the same to all, or to each something else.
+/// Effect of the hour on the series of a run: the same for all, or another for each.
 enum class Weather { common, own };
 
 struct Fleet {
@@ -110,10 +110,10 @@ TEST(CompareTimes, WhatIsSmallerThanLiesBetweenTimesSaysSo) {
     EXPECT_GT(*contrast.detectable, 0.2);
     EXPECT_NEAR(contrast.between_runs->deviation, between_runs, 1e-12);
     EXPECT_EQ(contrast.between_runs->history, 0U);
-    EXPECT_THAT(contrast_in_words(contrast), HasSubstr("between times it would show, interleave"));
+    EXPECT_THAT(contrast_in_words(contrast), HasSubstr("use --interleave"));
     EXPECT_THAT(exchange::to_json(comparison), HasSubstr("\"reason_code\": \"between_times\""));
     EXPECT_THAT(exchange::to_json(comparison), HasSubstr("\"source\": \"default\""));
-    EXPECT_THAT(comparison.notes, Contains(HasSubstr("known from a default")));
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("estimated from the default")));
     // The mean of all series errs with the hour, too.
     EXPECT_LT(*comparison.overall[1].low, *comparison.overall[1].ratio * std::exp(-0.2));
     EXPECT_EQ(first_of(*compare(made({.change = 2}))).outcome, ContrastOutcome::better);
@@ -122,9 +122,9 @@ TEST(CompareTimes, WhatIsSmallerThanLiesBetweenTimesSaysSo) {
 TEST(CompareTimes, WithoutASpreadTheOldRuleHoldsAndANoteSaysSo) {
     const auto old = *compare(made({.known = false}));
     EXPECT_FALSE(first_of(old).between_runs);
-    EXPECT_THAT(old.notes, Contains(HasSubstr("is not known from these files")));
+    EXPECT_THAT(old.notes, Contains(HasSubstr("These files do not show")));
     const auto many = *compare(made({.runs = 3, .known = false}));
-    EXPECT_THAT(many.notes, Not(Contains(HasSubstr("is not known from these files"))));
+    EXPECT_THAT(many.notes, Not(Contains(HasSubstr("These files do not show"))));
 }
 
 TEST(CompareTimes, AMachinesOwnHistoryCountsMoreThanADefault) {
@@ -140,7 +140,7 @@ TEST(CompareTimes, AMachinesOwnHistoryCountsMoreThanADefault) {
     const auto between = first_of(comparison).between_runs.value();
     EXPECT_EQ(between.history, 6U);
     EXPECT_LT(between.deviation, 0.04);
-    EXPECT_THAT(comparison.notes, Contains(HasSubstr("known from history of 6 runs")));
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("estimated from the history of 6 runs")));
 }
 
 TEST(CompareTimes, RunsThatTookTurnsWereMeasuredAtTheSameTime) {
@@ -205,12 +205,12 @@ TEST(CompareTimes, LoadAndLevelsSayWhichSideAndWhy) {
         AllOf(StartsWith("at most 0."), EndsWith("x (A: other programs used 60% of the CPU)")));
     const auto& second = *rows[1].cells[1].contrast;
     EXPECT_EQ(second.no_verdict, NoVerdict::two_levels);
-    EXPECT_THAT(contrast_in_words(second), StartsWith("two levels (B): "));
+    EXPECT_THAT(contrast_in_words(second), StartsWith("two performance levels (B): "));
     EXPECT_EQ(comparison.tallies[1].cannot_tell, 1U);
     EXPECT_THAT(group_not_compared(comparison),
-                Contains(Field(&NotComparedGroup::cause, "two levels")));
+                Contains(Field(&NotComparedGroup::cause, "two performance levels")));
     const test::Speaking chinese{document::Language::zh};
-    EXPECT_THAT(contrast_in_words(second), StartsWith("两个水平（B）："));
+    EXPECT_THAT(contrast_in_words(second), StartsWith("两个性能水平（B）："));
 }
 
 /// With two devices.
@@ -268,7 +268,7 @@ TEST(Diff, WhatMattersComesFirstAndWhatAlwaysDiffersIsNotCounted) {
     EXPECT_THAT(found.b.only, ElementsAre("platform.iommu"));
     EXPECT_FALSE(found.same_machine);
     EXPECT_THAT(verdict_of(found),
-                AllOf(HasSubstr("B differs from A in 5 facts; 4 may change speed"),
+                AllOf(HasSubstr("B differs from A in 5 facts, 4 of which may change speed"),
                       HasSubstr("ECC of device memory on → off (2 times)")));
     const auto json = json::parse(exchange::to_json(found), "diff").value();
     EXPECT_EQ(json["schema"], "assay.diff/1");
@@ -287,7 +287,7 @@ TEST(Diff, OfOneMachineNothing) {
     EXPECT_THAT(found.by_nature, IsEmpty());
     EXPECT_TRUE(found.same_machine);
     EXPECT_EQ(verdict_of(found),
-              fmt::format("All {} facts recorded of both A and B agree.", found.facts));
+              fmt::format("All {} facts recorded for both A and B are equal.", found.facts));
 }
 
 TEST(Diff, ContainersOnOtherDevicesAreOtherMachines) {

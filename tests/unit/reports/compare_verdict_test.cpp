@@ -56,7 +56,7 @@ TEST(CompareVerdict, LoadOnOneSideBoundsTheRatio) {
         const auto comparison = compare(maker.collection()).value();
         EXPECT_EQ(contrast_of(comparison, "size=512").outcome, ContrastOutcome::worse);
         const auto& contrast = contrast_of(comparison, "size=1024");
-        // What was slowed could do more: B is slower than a slowed A, and a slowed B may be as fast as A.
+        // A slowed case could do more: B is slower than a slowed A, and a slowed B may be as fast as A.
         EXPECT_EQ(contrast.outcome, first ? ContrastOutcome::worse : ContrastOutcome::cannot_tell);
         EXPECT_EQ(contrast.kind, first ? RatioKind::at_most : RatioKind::at_least);
         EXPECT_EQ(contrast.low.has_value(), !first);
@@ -95,7 +95,7 @@ TEST(CompareVerdict, DisturbedRunsAreLeftOutBesideOthers) {
     EXPECT_NEAR(*cell.value, 100, 1e-9);
     EXPECT_EQ(cell.count, 2U);
     EXPECT_EQ(cell.contrast->no_verdict, NoVerdict::none);
-    EXPECT_THAT(cell.notes, Contains("1 of 3 runs disturbed, and left out"));
+    EXPECT_THAT(cell.notes, Contains("1 of 3 runs disturbed and not used"));
 }
 
 TEST(CompareVerdict, APlantedChangeIsFoundAndNothingElse) {
@@ -138,7 +138,7 @@ TEST(CompareVerdict, NoisyFiguresSayBelowWhatTheyCannotTell) {
     EXPECT_EQ(contrast.outcome, ContrastOutcome::cannot_tell);
     ASSERT_TRUE(contrast.detectable.has_value());
     EXPECT_GT(*contrast.detectable, 0.1);
-    EXPECT_THAT(contrast_in_words(contrast), HasSubstr("not resolved, above "));
+    EXPECT_THAT(contrast_in_words(contrast), HasSubstr("not resolved (above "));
 }
 
 TEST(CompareVerdict, OneValueASideTellsNothing) {
@@ -201,7 +201,7 @@ TEST(CompareVerdict, ZeroAndNoNumberAreNoFigures) {
         EXPECT_NEAR(*comparison.overall[1].ratio, 1, 1e-9);
         EXPECT_EQ(contrast_of(comparison, "size=2").outcome, ContrastOutcome::missing);
         EXPECT_THAT(comparison.not_compared,
-                    Contains(Field(&NotCompared::reason, HasSubstr("no value"))));
+                    Contains(Field(&NotCompared::reason, HasSubstr("cannot be compared"))));
     }
 }
 
@@ -270,7 +270,7 @@ TEST(CompareVerdict, OneRunAgainstSeveralCountsWhatRunsDifferBy) {
     const auto comparison = *compare(maker.collection());
     EXPECT_EQ(comparison.unit, Unit::run);
     EXPECT_EQ(contrast_of(comparison, "size=1").outcome, ContrastOutcome::cannot_tell);
-    EXPECT_THAT(comparison.notes, Contains(HasSubstr("one is one run")));
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("one is a single run")));
 }
 
 TEST(CompareVerdict, InterleavedRunsAreComparedPairByPair) {
@@ -349,7 +349,7 @@ TEST(CompareVerdict, MixedMachinesAndUnstableFiguresAreNamed) {
     maker.observe(maker.run({.label = "B", .machine = "m-3"}), gemm("openblas", 1), {100, 101});
     const auto comparison = *compare(maker.collection());
     EXPECT_THAT(comparison.notes, Contains(HasSubstr("A mixes Zen 4, c7a.large and Zen 5")));
-    EXPECT_THAT(comparison.notes, Contains(HasSubstr("Only one machine: B")));
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("One machine only: B")));
     EXPECT_THAT(comparison.tables[0].rows[0].cells[0].notes, Contains("unstable in 1 of 2 runs"));
 }
 

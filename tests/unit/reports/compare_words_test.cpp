@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a comparison says: the headline and what went the other way, what could not be compared, and ratios as text. Of
-// comparisons made by hand.
+// Words of comparisons made by hand: the headline and exceptions, gaps, and ratios as text.
 
 #include "compare/comparison.hpp"
 #include "compare/words.hpp"
@@ -126,8 +125,8 @@ TEST(CompareHeadline, SaysWithinWhatSidesAgreeAndNeverZero) {
         const auto same = contrast(1, half);
         return said(made(same, {family("Memory", same, times(22, same))}));
     };
-    EXPECT_EQ(of(0.0128), "B and A do not differ by more than 1.3% (22 cases).");
-    EXPECT_EQ(of(0), "B and A do not differ by more than 0.1% (22 cases).");
+    EXPECT_EQ(of(0.0128), "B and A are equally fast within 1.3% (22 cases).");
+    EXPECT_EQ(of(0), "B and A are equally fast within 0.1% (22 cases).");
 }
 
 TEST(CompareHeadline, SaysWhatWouldShowAndHowManyRunsMore) {
@@ -135,8 +134,8 @@ TEST(CompareHeadline, SaysWhatWouldShowAndHowManyRunsMore) {
     auto comparison = made(open, {family("Memory", open, times(22, open))});
     comparison.unit = Unit::run;
     comparison.overall[1].more = MoreValues{.count = 5, .shows = 0.02};
-    EXPECT_EQ(said(comparison), "No difference found between B and A: differences above 3% would "
-                                "show (22 cases). 5 more runs a side would show 2%.");
+    EXPECT_EQ(said(comparison), "No difference found between B and A (22 cases); a difference "
+                                "above 3% would show. 5 more runs each would show 2%.");
 }
 
 TEST(CompareHeadline, GivesRangeOfFewCommonCases) {
@@ -147,7 +146,8 @@ TEST(CompareHeadline, GivesRangeOfFewCommonCases) {
     comparison.sides[1].label = "the H100";
     EXPECT_EQ(said(comparison), "Where both were measured, the H100 is 51 to 290 times as fast as "
                                 "host. 3 of 171 cases are common: no overall figure.");
-    EXPECT_THAT(gaps_of(comparison), ElementsAre(StartsWith("168 of 171 cases have no partner")));
+    EXPECT_THAT(gaps_of(comparison),
+                ElementsAre(StartsWith("168 of 171 cases could not be compared")));
 }
 
 TEST(CompareHeadline, CountsCasesWhereMostAreBounds) {
@@ -160,11 +160,11 @@ TEST(CompareHeadline, CountsCasesWhereMostAreBounds) {
     EXPECT_EQ(said(comparison), "Compared with A, B is slower in 1 of 12 cases (by 10%) and faster "
                                 "in 7 of 12 cases (by up to 3.1x).");
     EXPECT_THAT(gaps_of(comparison),
-                ElementsAre("4 of 12 cases have no verdict (see the end): measured under load or "
-                            "too noisy."));
+                ElementsAre("4 of 12 cases are undecided (measured under load or too noisy); see "
+                            "the end."));
     comparison = made({}, {family("Memory", {}, times(3, rows.back()))});
     EXPECT_THAT(said(comparison), StartsWith("None of 3 cases shows whether B or A is faster: the "
-                                             "ratio is about 1x in the middle"));
+                                             "median change is +2.0%"));
 }
 
 TEST(CompareHeadline, NamesFastestOfManyAndWhereTheNextIsFaster) {
@@ -201,7 +201,7 @@ TEST(CompareGaps, AreGroupedByCause) {
                                        .reason = "truncated",
                                        .cause = "not used",
                                        .code = NotComparedCode::file});
-    EXPECT_THAT(gaps_of(comparison), ElementsAre("1 file or case was not used (see the end)."));
+    EXPECT_THAT(gaps_of(comparison), ElementsAre("1 file or case was not used; see the end."));
     const std::vector documents{make_document(comparison)};
     EXPECT_THAT(write::to_terminal(documents, {.width = 200}),
                 AllOf(HasSubstr("- different parameters, 20 cases: fft.one (20)\n"),
@@ -217,7 +217,7 @@ TEST(CompareGaps, HaveOneLineForEachCauseWithoutAVerdict) {
     const auto comparison = made({}, {family("Memory", {}, rows)});
     EXPECT_THAT(group_not_compared(comparison),
                 ElementsAre(Field(&NotComparedGroup::entries, SizeIs(9)),
-                            AllOf(Field(&NotComparedGroup::cause, "two levels"),
+                            AllOf(Field(&NotComparedGroup::cause, "two performance levels"),
                                   Field(&NotComparedGroup::entries, SizeIs(1)))));
 }
 
@@ -244,7 +244,7 @@ TEST(CompareRatio, SaysBoundsAndWhatMadeThem) {
     // Once in the legend, and as a note of the row, but not where both sides are open.
     const auto comparison = made({}, {family("Memory", {}, {least, about})});
     const auto text = write::to_terminal({{make_document(comparison)}}, {.width = 200});
-    EXPECT_THAT(text, AllOf(HasSubstr("at least, at most: one side"), HasSubstr("about: both"),
+    EXPECT_THAT(text, AllOf(HasSubstr("at least, at most: one of"), HasSubstr("about: both"),
                             Not(HasSubstr("~ not resolved")),
                             HasSubstr("      B: gzip used 61% of the CPU\n")));
     const test::Speaking chinese{document::Language::zh};
@@ -256,16 +256,17 @@ TEST(CompareRatio, SaysBoundsAndWhatMadeThem) {
 TEST(CompareDelivered, IsSaidBesideTheValueAndOverall) {
     auto comparison =
         made(contrast(1.1), {family("Memory", contrast(1.1), times(5, contrast(1.1)))});
-    EXPECT_THAT(summary_of(comparison), Not(Contains(Field(&document::Fact::name, "Delivered"))));
+    EXPECT_THAT(summary_of(comparison),
+                Not(Contains(Field(&document::Fact::name, "All replicas"))));
     auto& cell = comparison.tables[0].rows[0].cells[1];
     cell.delivered = *cell.value * 0.9;
     cell.fast_share = 0.8;
     EXPECT_EQ(delivered_in_words(cell, "B/s"),
-              "delivered 990 MB/s, 80% of replicas on the fast level");
+              "990 MB/s with slow replicas included; 80% of the replicas are fast");
     EXPECT_THAT(summary_of(comparison),
-                Contains(AllOf(
-                    Field(&document::Fact::name, "Delivered"),
-                    Field(&document::Fact::text, "B: +7.7% (5 cases), slow replicas included"))));
+                Contains(AllOf(Field(&document::Fact::name, "All replicas"),
+                               Field(&document::Fact::text,
+                                     "B: +7.7% (5 cases), with slow replicas included"))));
     cell.delivered = *cell.value * 0.995;
     EXPECT_EQ(delivered_in_words(cell, "B/s"), "");
 }

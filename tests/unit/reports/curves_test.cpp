@@ -139,7 +139,7 @@ TEST(HeatMaps, LargeOnesAreMergedAndBrokenOnesLeftOut) {
     EXPECT_EQ(maps[0].merged, 3U);
     EXPECT_THAT(maps[0].rows, SizeIs(44));
     EXPECT_THAT(maps[0].values, SizeIs(44 * 44));
-    // Of single pairs: medians of nine would hide the worst one.
+    // Extremes are of single pairs: medians of nine would hide the worst one.
     EXPECT_THAT(maps[0].extremes, HasSubstr("16770 pairs: best 0 → 1 with 20.0 ns"));
     EXPECT_THAT(maps[0].extremes, HasSubstr("worst 129 → 128 with 169 µs"));
     c.tables[0].values.assign(130UL * 130UL, std::nullopt);
@@ -164,7 +164,7 @@ record::Run sweep() {
 
 TEST(Serving, ASeriesHasCasesThatDifferInTheirBatch) {
     const auto serving = find_serving(sweep(), {});
-    ASSERT_THAT(serving.series, SizeIs(1)) << "one batch in int8 is no series";
+    ASSERT_THAT(serving.series, SizeIs(1)) << "one batch in int8 does not make a series";
     const auto& batches = serving.series[0].batches;
     ASSERT_THAT(batches, SizeIs(3));
     EXPECT_EQ(batches[0].batch, 1);
@@ -210,9 +210,9 @@ TEST(Serving, TheSectionAnswersOnlyWhatIsAsked) {
     EXPECT_THAT(text({}), AllOf(HasSubstr("Latency and throughput by batch"),
                                 HasSubstr("queries per second"), Not(HasSubstr("within 20"))));
     EXPECT_THAT(text(0.02), AllOf(HasSubstr("at most 1.00 kqueries/s with p99 within 20.0 ms"),
-                                  HasSubstr("batches of 4 (p99 8.00 ms)")));
+                                  HasSubstr("batch 4 (p99 8.00 ms)")));
     EXPECT_THAT(text(0.001), AllOf(HasSubstr("no batch has its p99 within 1.00 ms"),
-                                   HasSubstr("3.00 ms, in batches of 1.")));
+                                   HasSubstr("3.00 ms, at batch 1.")));
     const test::Speaking chinese{document::Language::zh};
     EXPECT_THAT(text(0.02), HasSubstr("在 p99 不超过"));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a history answers and marks; and two years of a generated fleet: every planted change is found on its date with its
-// cause, and by a comparison; what was not planted is not found.
+// Answers and marks of a history; and two years of a generated fleet: every planted change is found on its date with
+// its cause, and by a comparison; nothing else is found.
 
 #include "compare/comparison.hpp"
 #include "document/text.hpp"
@@ -63,9 +63,8 @@ TEST_F(HistoryDocument, AnswersFirstWithTheMostSeriousChange) {
         measure(id, 20, 30, 1.1);
     }
     EXPECT_THAT(verdict(), StartsWith("2 of 2 cases became 6."));
-    EXPECT_THAT(verdict(), HasSubstr("slower on aws c7a.large since 2024-05-20: "
-                                     "kernel 6.1.0 → 6.8.0. One more change was found: 1 for the "
-                                     "better."));
+    EXPECT_THAT(verdict(), HasSubstr("slower on aws c7a.large from 2024-05-20 on, with kernel "
+                                     "6.1.0 → 6.8.0. One more change: 1 faster."));
     EXPECT_EQ(written().tone, Tone::bad);
     // The last first.
     const auto findings = blocks_of<Findings>(written()).front().findings;
@@ -77,7 +76,7 @@ TEST_F(HistoryDocument, AnswersFirstWithTheMostSeriousChange) {
 
 TEST_F(HistoryDocument, WhereNothingChangedSaysWhatWouldHaveBeenFound) {
     for (const char* id : {"m-1", "m-2", "m-3"}) measure(id, 0, 26);
-    EXPECT_THAT(verdict(), StartsWith("Nothing changed in 4 quarters: a lasting change above 1."));
+    EXPECT_THAT(verdict(), StartsWith("Nothing changed in 4 quarters; a lasting change above 1."));
     EXPECT_EQ(written().tone, Tone::plain);
     const auto table = table_with(written(), "change found");
     for (const auto& row : table.rows) {
@@ -90,7 +89,7 @@ TEST_F(HistoryDocument, OfTooFewPointsItDoesNotSayThatNothingChanged) {
     EXPECT_THAT(verdict(), StartsWith("Nothing to compare yet"));
     EXPECT_EQ(written().tone, Tone::weak);
     measure("m-1", 0, 4);
-    EXPECT_THAT(verdict(), StartsWith("No change can be found yet: that takes two runs"));
+    EXPECT_THAT(verdict(), StartsWith("Too few runs to find a change"));
     EXPECT_FALSE(made().groups.at(0).series.at(0).detectable);
     const auto table = table_with(written(), "change found");
     EXPECT_THAT(table.rows.at(0).tags.outcomes, ElementsAre("cannot_tell"));
@@ -198,7 +197,7 @@ TEST_F(HistoryDocument, WhatChangedComesFirst) {
     EXPECT_THAT(table.rows[1].cells[0].notes, IsEmpty());
 }
 
-/// As store reads them, without files.
+/// A collection as store reads it, without files.
 store::Collection collection_of(const test::GeneratorOptions& options) {
     const test::Generator generator{options};
     store::Pools pools;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What holds for every tool, because the engine does it; and what every description has to be.
+// Rules that the engine keeps for every tool, and those that every description must keep.
 
 #include "import/description.hpp"
 #include "import/output.hpp"
@@ -44,7 +44,7 @@ TEST(ImportKinds, MakesWrongDataIncorrectWhereverItStands) {
                              "written_gromacs.log", "written_sysbench.txt"})
         for (const bool behind : {true, false}) {
             const auto run = run_of(behind ? file(name) + line : line + file(name));
-            // Of several starts in a file, the one that it belongs to.
+            // Only the start that the line belongs to, if a file has several.
             const auto& c = behind ? run.cases.back() : run.cases.front();
             EXPECT_EQ(c.status, Status::incorrect) << name << behind;
             EXPECT_TRUE(c.metrics.empty()) << name;
@@ -160,7 +160,7 @@ TEST(ImportKinds, KeepsFactsInFrontOfATitleAndNamesThoseThatAreMissing) {
     EXPECT_EQ(fortran.imported->tool_version, "5.6");
     const auto bare = run_of("Function    Best Rate MB/s  Avg time     Min time     Max time\n"
                              "Copy:           40000.0     0.033000     0.032000     0.035000\n");
-    EXPECT_THAT(bare.imported->notes, Contains(HasSubstr("does not say its elements")));
+    EXPECT_THAT(bare.imported->notes, Contains(HasSubstr("does not state its elements")));
     EXPECT_THAT(imported("written_ior.txt").run.cases[0].parameters, SizeIs(7));
 }
 
@@ -240,7 +240,7 @@ TEST(ImportTools, RefusesDescriptionsThatSayTooLittleOrTooMuch) {
         const auto parsed = parse_description(changed(std::string{own}, from, to), "own.json");
         return parsed ? "" : parsed.error().message;
     };
-    EXPECT_THAT(why("cell_rate", "celrate"), HasSubstr("there is no metric celrate"));
+    EXPECT_THAT(why("cell_rate", "celrate"), HasSubstr("unknown metric celrate"));
     EXPECT_THAT(why("\"cells/s\"", "\"GB/s\""), HasSubstr("is in cells/s, not in GB/s"));
     EXPECT_THAT(why("(?P<cells>\\\\d+)", "(?P<cells>"), HasSubstr("regular expression"));
     EXPECT_THAT(why("\"begin\": 1", "\"begins\": 1"), HasSubstr("begin"));
@@ -258,7 +258,7 @@ TEST(ImportTools, NamesWhatEachLineBecame) {
     EXPECT_TRUE(said("read as STREAM"));
     EXPECT_TRUE(said("elements"));
     EXPECT_TRUE(said("row: Copy:"));
-    EXPECT_TRUE(said("no rule reads it"));
+    EXPECT_TRUE(said("not read by any rule"));
     EXPECT_TRUE(said("the case triad"));
 }
 

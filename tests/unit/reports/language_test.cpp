@@ -114,7 +114,7 @@ TEST(InALanguage, ReasonsAreSaidFromTheirCodesAndValues) {
     const Case cases[] = {
         {ReasonCode::wide_interval,
          {{"half_width_share", 1.7}, {"target_share", 0.03}},
-         "known to 170%, the target is 3.0%",
+         "±170%, target ±3.0%",
          "170%"},
         {ReasonCode::drift,
          {{"first_seconds", 6.243e-7}, {"second_seconds", 7e-7}, {"replica", 2}, {"replicas", 3}},
@@ -215,6 +215,7 @@ TEST(Human, WritesSizesInPowersOfTwo) {
     EXPECT_EQ(human_bytes(67108864), "64 MiB");
     EXPECT_EQ(human_bytes(8), "8 B");
     EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+    EXPECT_EQ(human_bytes(1023.7 * (1 << 20)), "1 GiB");
     EXPECT_EQ(human(1024, "B"), "1 KiB");
 }
 

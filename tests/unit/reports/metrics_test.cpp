@@ -124,7 +124,7 @@ TEST_F(MetricsOfFiles, OnlyWhatIsAskedForIsRead) {
     const auto unknown = collected({.metrics = {"speed"}});
     ASSERT_FALSE(unknown.has_value());
     EXPECT_THAT(unknown.error().message,
-                AllOf(HasSubstr("--metric \"speed\""), HasSubstr("energy")));
+                AllOf(HasSubstr("no case has \"speed\""), HasSubstr("energy")));
 }
 
 TEST_F(MetricsOfFiles, AComputedMetricHasTheRatioOfThePrimaryOne) {
@@ -193,7 +193,7 @@ TEST_F(MetricsOfFiles, TheTimeBetweenCpusIsRead) {
     EXPECT_EQ(read.observations.at(1).core_latency, std::nullopt);
 }
 
-/// Of packets lost; one process each.
+/// A run with packets lost; one process each.
 record::Run lossy_run(const std::string& id, const std::vector<double>& losses, bool in_turns) {
     auto run = rich_run(id);
     if (in_turns) run.pairing = record::Pairing{.id = "turns"};
@@ -212,7 +212,7 @@ TEST_F(MetricsOfFiles, NothingLostIsAValueAndOtherZerosAreNone) {
     const std::vector<double> none(8, 0.0);
     const std::vector<double> some{0.02, 0.01, 0.03, 0.02, 0.01, 0.02, 0.03, 0.01};
     const std::vector<double> few{0.02, 0, 0.03, 0.02, 0.01, 0.02, 0.03, 0.01};
-    const std::string apart = "one is zero, no value overlaps";
+    const std::string apart = "one is zero, the values do not overlap";
     using enum ContrastOutcome;
     struct Sides {
         std::vector<double> a, b;
@@ -224,7 +224,7 @@ TEST_F(MetricsOfFiles, NothingLostIsAValueAndOtherZerosAreNone) {
     const Sides sides[] = {{none, none, false, same, 0.0, "both zero"},
                            {none, some, true, worse, {}, apart},
                            {some, none, true, better, 0.0, apart},
-                           {none, few, true, cannot_tell, 0.0175, "not resolved, no ratio to zero"},
+                           {none, few, true, cannot_tell, 0.0175, "not resolved: no ratio to zero"},
                            {none, some, false, cannot_tell, {}, "no ratio to zero"}, // of two times
                            {{0.0}, {0.01}, true, cannot_tell, 0.01, "no ratio to zero"}};
     for (const auto& [a, b, in_turns, outcome, value, words] : sides) {

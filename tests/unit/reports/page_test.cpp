@@ -122,9 +122,8 @@ TEST(Pages, WhatIsPutInIsNeverTakenForAPlace) {
 TEST(Pages, WithoutTheScriptAPageSaysWhatItLacks) {
     const Document document = document_of("x");
     const auto page = write::to_html({&document, 1}, {.page = std::nullopt, .created = ""}).value();
-    EXPECT_THAT(page,
-                AllOf(HasSubstr("default-src 'none'"), HasSubstr("Charts and filters are missing"),
-                      Not(HasSubstr("<script"))));
+    EXPECT_THAT(page, AllOf(HasSubstr("default-src 'none'"), HasSubstr("No charts and filters"),
+                            Not(HasSubstr("<script"))));
 }
 
 TEST(Pages, TheirTitleIsAStringInTheMarginOfPaper) {
@@ -176,7 +175,7 @@ TEST(Roofline, HasTheMeasuredRoofsAndTheCasesThatCountTheirBytes) {
     const auto rooflines = make_rooflines(run);
     ASSERT_EQ(rooflines.size(), 1U);
     const auto* roofline = &rooflines.front();
-    ASSERT_EQ(roofline->peaks.size(), 1U); // the judged case is none
+    ASSERT_EQ(roofline->peaks.size(), 1U); // the judged case is not a peak
     EXPECT_EQ(roofline->peaks[0].value, 1e11);
     ASSERT_EQ(roofline->bandwidths.size(), 1U);
     EXPECT_TRUE(roofline->levels.empty());

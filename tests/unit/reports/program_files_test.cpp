@@ -129,8 +129,8 @@ TEST_F(FilesTest, ANodeMayJudgeItselfInAFolderOfMany) {
     EXPECT_EQ(verdict["nodes"][0]["runs"].size(), 2U);
     EXPECT_TRUE(verdict["problems"].empty());
     expect(call("check all --limits limits.json --machine-of results/one/run.json"), 2,
-           {"none of the inputs contains this run"});
-    // Of its own folder, what cannot be used counts.
+           {"not among the inputs"});
+    // In the node's own folder an unusable file counts.
     make_pipe("all/baseline/" + own + "/fifth/run.json");
     EXPECT_EQ(call("check all --limits limits.json --machine-of " + newest).code, 3);
 }

@@ -36,11 +36,11 @@ TEST_F(ProgramTest, LintsShowsAndDerivesLimits) {
     expect(call("limits show " + limits + "clean.json"), 0, {"h100-triad"});
     expect(call("limits show " + limits + "clean.json results --lang zh"), 0, {"8 条限值中有"});
     EXPECT_EQ(call("limits show results").code, 2);
-    EXPECT_THAT(call("limits prove x").output, HasSubstr("limits has no \"prove\""));
+    EXPECT_THAT(call("limits prove x").output, HasSubstr("unknown action \"prove\""));
     EXPECT_THAT(call("limits derive results").output, HasSubstr("--out is missing"));
     expect(call("limits derive results --out f.json --valid soon"), 2, {"1d to 3650d"});
     expect(call("limits derive results --by cpu --out f.json"), 2,
-           {"limits need 5 nodes of one type or more"});
+           {"limits need at least 5 nodes of one type"});
     EXPECT_FALSE(fs::exists(folder_ / "f.json"));
 }
 
@@ -53,11 +53,12 @@ TEST_F(ProgramTest, ComparesWhatIsNamed) {
         if (!c.metrics.empty()) record::conclude(c, static_cast<int>(c.replicas.size()));
     }
     put("later/one", other);
-    expect(call("compare results later"), 0, {"later against results", "33% slower", "slower"});
+    expect(call("compare results later"), 0,
+           {"later compared with results", "33% slower", "slower"});
     EXPECT_EQ(call("compare results later --fail-on worse > /dev/null").code, 1);
     EXPECT_EQ(call("compare slow=later fast=results --fail-on worse > /dev/null").code, 0);
     EXPECT_THAT(call("compare results/one/run.json later/one/run.json").output,
-                HasSubstr("later/one against results/one"));
+                HasSubstr("later/one compared with results/one"));
     EXPECT_EQ(call("compare results --column label").code, 2);
     EXPECT_THAT(call("compare results later --column instanse").output, HasSubstr("\"instance\""));
     EXPECT_EQ(call("compare results later --filter family=gemm --filter instance=nowhere").code, 2);
@@ -74,9 +75,9 @@ TEST_F(ProgramTest, PredictsOrSaysWhatIsMissing) {
     EXPECT_EQ(call("predict allreduce --nodes 4 --json results > /dev/null").code, 3);
     const std::pair<const char*, const char*> wrong[] = {
         {"predict alreduce --nodes 4 results", "did you mean \"allreduce\"?"},
-        {"predict allreduce results", "one rank"},
-        {"predict allreduce --nodes 0 results", "--nodes 0"},
-        {"predict allreduce --nodes 1.5 results", "--nodes 1.5"},
+        {"predict allreduce results", "two ranks"},
+        {"predict allreduce --nodes 0 results", "invalid number 0"},
+        {"predict allreduce --nodes 1.5 results", "invalid number 1.5"},
         {"predict allreduce --nodes 1e99 results", "10000000"},
         {"predict allreduce --nodes 2 --size 1Gib results", "1GiB"},
         {"predict allreduce --nodes 2 --algorithm rng results", "ring"},
@@ -145,7 +146,7 @@ TEST_F(ProgramTest, AFolderStandsForItsLastCompleteRun) {
     ended_as("older", "done", 4);
     const auto ended = call("report results --json");
     EXPECT_EQ(ended.code, 0) << ended.output;
-    EXPECT_THAT(ended.output, HasSubstr("note: results/stopped/run.json is newer, but was interr"));
+    EXPECT_THAT(ended.output, HasSubstr("note: results/stopped/run.json was interrupted"));
     EXPECT_THAT(ended.output, HasSubstr("\"whole/run.json\""));
     const auto named = call("report results/stopped/run.json --json"); // as it was asked for
     EXPECT_THAT(named.output, AllOf(HasSubstr("stopped/run.json"), Not(HasSubstr("note:"))));
@@ -166,7 +167,7 @@ TEST_F(ProgramTest, Exports) {
 TEST_F(ProgramTest, ExportsWhatCanBeReadAndNamesTheRest) {
     write("bad.json", "{}");
     expect(call("export --to ndjson bad.json results --out runs.ndjson --json"), 0,
-           {"not exported: bad.json: `schema` is missing", "\"runs\": 1"});
+           {"not exported: bad.json: not a result of assay: `schema` is missing", "\"runs\": 1"});
     expect(call("export --to csv bad.json --out none.csv"), 2, {"bad.json"});
     EXPECT_FALSE(fs::exists(folder_ / "none.csv"));
     EXPECT_EQ(call("export --to csv results --out results/one/run.json").code, 2);
@@ -202,8 +203,8 @@ for family in text_string_to_metric_families(sys.stdin.read()):
 TEST_F(ProgramTest, AFileThatCannotBeReadIsNamedWhereASideIsMissing) {
     write("bad.json", "[1]");
     expect(call("compare bad.json results"), 2,
-           {"assay-report: bad.json: expected an object; without "
-            "it, there is only one side, \"results\""});
+           {"assay-report: bad.json: not a result file (expected a JSON object); without "
+            "it, there is only \"results\" to compare"});
 }
 
 TEST_F(ProgramTest, SidesThatDifferStillDifferWhenCut) {
@@ -251,7 +252,7 @@ TEST_F(ProgramTest, ErrorsNameTheNearestAndEndWithTwo) {
         {"export results", "--to"},
         {"report", "inputs"},
         {"report nothing.json", "no such file"},
-        {"report results --html results/one/run.json", "the result itself"},
+        {"report results --html results/one/run.json", "the input itself"},
         {"verify /etc/hostname", "hostname"},
     };
     for (const auto& [arguments, expected] : cases) {
@@ -290,9 +291,9 @@ TEST_F(ProgramTest, ImportsWhatItUnderstandsAndRefusesTheRestInOneMessage) {
     write("bad.log", head + "1048576 262144 float sum -1 100.0 10.49 10.49 0\n");
     write("zero.log", std::string(3, '\0'));
     for (const auto& [file, why] :
-         {std::pair{"bad.log",
-                    "bad.log: line 5: busbw 10.49 over algbw 10.49 is 1, but all_reduce"},
-          {"zero.log", "zero.log: line 1: a zero byte"}}) {
+         {std::pair{"bad.log", "bad.log: line 5: busbw 10.49 / algbw 10.49 is 1, but 1.75 is "
+                               "expected of all_reduce"},
+          {"zero.log", "zero.log: line 1: zero byte"}}) {
         const auto ended = call(std::string{"import good.log "} + file + " --out runs");
         EXPECT_EQ(ended.code, 2);
         EXPECT_THAT(ended.output, HasSubstr(why));
@@ -320,18 +321,18 @@ TEST_F(ProgramTest, ImportsByADescriptionOfTheUserAndExplainsWhatItReads) {
     ::setenv("ASSAY_IMPORT_PATH", folder_.c_str(), 1);
     expect(call("import --list"), 0, {"my-stencil", "nvbandwidth", "dcgm-diag"});
     expect(call("import out.txt --explain"), 0,
-           {"read as My stencil", "line 1: ", "4096", "line 3: no rule reads it",
+           {"read as My stencil", "line 1: ", "4096", "line 3: not read by any rule",
             "external.my-stencil.sweep[my-stencil] cells=4096"});
     EXPECT_EQ(call("import out.txt --out runs").code, 0);
     // A broken one is named, and costs itself alone.
     write("mine.json", "{}");
-    expect(call("import out.txt --out runs"), 2, {"mine.json", "format is not known"});
+    expect(call("import out.txt --out runs"), 2, {"mine.json", "unknown format"});
     expect(call("import --list"), 2, {"error: ASSAY_IMPORT_PATH: ", "mine.json", "nvbandwidth"});
     write("iperf3.out", content(fs::path{ASSAY_IMPORTS} / "written_iperf3.json"));
     const auto other = call("import iperf3.out --out runs");
     EXPECT_EQ(other.code, 0);
     EXPECT_EQ(std::ranges::count(other.output, '\n'), 4) << other.output;
-    EXPECT_THAT(other.output, HasSubstr("warning, left out: ASSAY_IMPORT_PATH: "));
+    EXPECT_THAT(other.output, HasSubstr("warning: not used: ASSAY_IMPORT_PATH: "));
     ::unsetenv("ASSAY_IMPORT_PATH");
 }
 
@@ -343,7 +344,7 @@ TEST_F(ProgramTest, PrintsAPdfWhereThereIsABrowser) {
         fs::create_symlink("/usr/bin/timeout", folder_ / "bin/timeout");
         return call("report results --pdf out.pdf", "PATH='" + (folder_ / "bin").string() + "'");
     };
-    // What it was asked to print, and where to.
+    // The format that it was asked to print, and the destination.
     const std::string prints = R"(for one; do page=${one#file://}
 case $one in --print-to-pdf=*) out=${one#*=};; esac; done
 read -r first <"$page"; echo "%PDF-1.7 $first" >"$out")";
@@ -353,7 +354,7 @@ read -r first <"$page"; echo "%PDF-1.7 $first" >"$out")";
         EXPECT_THAT(content(folder_ / "out.pdf"), HasSubstr("%PDF-1.7 <!DOCTYPE html>"));
         fs::remove(folder_ / "out.pdf");
     }
-    expect(with("firefox", prints), 4, {"there is none"});
+    expect(with("firefox", prints), 4, {"needs Chromium"});
     expect(with("chromium", "echo no sandbox >&2; exit 1"), 4,
            {"chromium printed no PDF (no sandbox)"});
     EXPECT_FALSE(fs::exists(folder_ / "out.pdf"));

@@ -48,17 +48,18 @@ const document::Fact* tile_named(const Report& report, const std::string& name) 
 TEST(OfARun, TheVerdictSaysWhetherToTrustIt) {
     auto run = quiet_run();
     auto report = make_report(run);
-    EXPECT_EQ(report.verdict, "2 cases verified, all known.");
+    EXPECT_EQ(report.verdict, "GEMM 93 to 94% of peak. 2 cases verified, all known.");
     EXPECT_EQ(report.tone, Tone::good);
     run.cases[1].status = Status::unstable;
     report = make_report(run);
-    EXPECT_EQ(report.verdict, "2 cases verified: 1 known and 1 rough.");
+    EXPECT_EQ(report.verdict,
+              "GEMM 94% of peak. 1 of 2 values is too noisy to quote (below: GEMM fp32).");
     EXPECT_EQ(report.tone, Tone::weak);
     run.cases[0].verification->passed = false;
     report = make_report(run);
     EXPECT_THAT(report.verdict,
                 StartsWith("1 result is WRONG: GEMM fp64, size 2048, all threads (2) (openblas). "
-                           "Do not use this library here."));
+                           "Do not use this library on this machine."));
     EXPECT_EQ(report.tone, Tone::bad);
     run = quiet_run();
     run.cases[0].status = Status::crashed;
@@ -67,6 +68,64 @@ TEST(OfARun, TheVerdictSaysWhetherToTrustIt) {
     EXPECT_THAT(report.verdict, StartsWith("1 case failed, crashed or timed out."));
     EXPECT_EQ(report.tone, Tone::weak);
     EXPECT_EQ(make_report({}).verdict, "Nothing was measured.");
+}
+
+/// A verified case whose bound makes `share` of its value, which is 100.
+record::Case bounded(const char* benchmark, const char* precision, const char* place, double share,
+                     record::CeilingKind kind) {
+    const bool is_memory = std::string_view{benchmark} == "memory.stream";
+    auto c = test::case_of(benchmark, place, {{is_memory ? "kernel" : "precision", precision}},
+                           is_memory ? "bandwidth" : "flop_rate", 100e9);
+    c.place.kind = place;
+    c.verification = record::Verification{.passed = true};
+    if (share > 0) c.ceiling = {.value = 100e9 / share, .kind = kind};
+    return c;
+}
+
+TEST(OfARun, SaysFirstWhatADeviceReachesOfItsDataSheet) {
+    using enum record::CeilingKind;
+    record::Run run;
+    run.machine.devices = {{.kind = "cuda", .name = "NVIDIA H100 80GB HBM3"}};
+    run.cases = {bounded("gemm.square", "bf16", "cuda", 0.851, datasheet),
+                 bounded("gemm.square", "fp64", "cuda", 0.99, datasheet),
+                 bounded("memory.stream", "triad", "cuda", 0.98, datasheet)};
+    EXPECT_EQ(make_report(run).verdict,
+              "This H100 reaches these shares of its data sheet: GEMM 85 to 99%, memory 98%. "
+              "3 cases verified, all known.");
+    run.cases[0].status = Status::unstable; // its share is not quoted
+    EXPECT_EQ(make_report(run).verdict,
+              "This H100 reaches these shares of its data sheet: GEMM 99%, memory 98%. "
+              "1 of 3 values is too noisy to quote (below: GEMM bf16).");
+    {
+        const test::Speaking chinese{document::Language::zh};
+        EXPECT_EQ(make_report(run).verdict,
+                  "H100 达到规格书的比例：矩阵乘法 99%，内存 98%。"
+                  "3 个测量值中有 1 个噪声过大，不宜引用（下列中：GEMM bf16）。");
+    }
+    run.machine.devices.resize(2, run.machine.devices[0]);
+    run.machine.devices[0].name = run.machine.devices[1].name = "NVIDIA GeForce RTX 4090";
+    EXPECT_THAT(make_report(run).verdict, StartsWith("The RTX 4090 devices reach these shares of"));
+    run.cases[1].ceiling.kind = measured;
+    EXPECT_THAT(make_report(run).verdict,
+                StartsWith("GEMM 99% of peak, memory 98% of the data sheet."));
+}
+
+TEST(OfARun, SaysFirstWhatAHostReachesOfItsPeak) {
+    using enum record::CeilingKind;
+    record::Run run;
+    run.cases = {bounded("gemm.square", "fp64", "host", 0.91, measured),
+                 bounded("gemm.square", "int8", "host", 1.01, measured),
+                 bounded("memory.stream", "triad", "host", 0, none),
+                 bounded("memory.stream", "copy", "host", 0, none)};
+    run.cases[3].metrics[0].value = 50e9;
+    run.cases[3].status = Status::unstable;
+    EXPECT_EQ(make_report(run).verdict,
+              "GEMM 91 to 101% of peak, memory 100 GB/s. "
+              "1 of 4 values is too noisy to quote, none of those below.");
+    run.cases[0].status = Status::crashed;
+    run.cases[0].metrics.clear();
+    EXPECT_THAT(make_report(run).verdict,
+                StartsWith("1 case failed, crashed or timed out. GEMM 101%"));
 }
 
 TEST(OfARun, TheVerdictOnDisturbedValuesNamesTheCause) {
@@ -79,8 +138,10 @@ TEST(OfARun, TheVerdictOnDisturbedValuesNamesTheCause) {
              .values = {{"share", 0.6}, {"programs", std::string{"make"}}}}};
     }
     const auto report = make_report(run);
-    EXPECT_EQ(report.verdict, "2 cases verified: 2 at least. The machine was busy: "
-                              "make used up to 60% of the CPU.");
+    EXPECT_EQ(
+        report.verdict,
+        "GEMM fp64 at least 105 GFLOP/s. 2 of 2 values were disturbed and are lower limits "
+        "(below: GEMM fp64 and GEMM fp32). The machine was busy: make used up to 60% of the CPU.");
     EXPECT_EQ(report.tone, Tone::weak);
     EXPECT_THAT(report.cause,
                 StartsWith("The machine was busy: make used up to 60% of the CPU; 2 of"));
@@ -95,7 +156,7 @@ TEST(OfARun, LostDataIsSaidFirst) {
     run.error_counters = {
         {.source = "edac", .device = "mc0", .counter = "ue_count", .before = 0, .after = 1}};
     const auto report = make_report(run);
-    EXPECT_THAT(report.verdict, StartsWith("Counters of uncorrected errors rose"));
+    EXPECT_THAT(report.verdict, StartsWith("Uncorrected errors were counted"));
     EXPECT_EQ(report.tone, Tone::bad);
     ASSERT_THAT(report.errors, SizeIs(1));
     EXPECT_EQ(report.errors[0].text, "0 → 1");
@@ -106,7 +167,7 @@ TEST(OfARun, AnImportedOneIsNotCalledVerified) {
     for (auto& c : run.cases) c.verification.reset();
     run.imported = record::Imported{.tool = "osu"};
     const auto report = make_report(run);
-    EXPECT_EQ(report.verdict, "2 values of osu, not verified by assay.");
+    EXPECT_EQ(report.verdict, "2 values from osu, not verified by assay.");
     EXPECT_EQ(report.tone, Tone::plain);
 }
 
@@ -153,10 +214,11 @@ TEST(OfARun, AValueThatIsHardlyKnownIsGrey) {
     const auto report = make_report(run);
     const auto cell =
         test::blocks_of<document::Table>(make_document(report)).at(0).rows.at(0).cells.at(2);
-    EXPECT_EQ(cell.text, "not measurable here (about 105 GFLOP/s)");
+    EXPECT_EQ(cell.text, "too noisy (about 105 GFLOP/s)");
     EXPECT_EQ(cell.tone, Tone::quiet);
     EXPECT_EQ(tile_named(report, "GEMM fp64")->text, "about 105 GFLOP/s");
-    EXPECT_THAT(report.verdict, HasSubstr("1 known and 1 rough"));
+    EXPECT_THAT(report.verdict,
+                HasSubstr("1 of 2 values is too noisy to quote (below: GEMM fp64)"));
 }
 
 TEST(OfARun, CoreToCoreHasOneValue) {
@@ -166,7 +228,7 @@ TEST(OfARun, CoreToCoreHasOneValue) {
     for (const char* name : {"fastest_latency", "slowest_latency"})
         run.cases[0].metrics.push_back(
             {.name = name, .unit = "s", .higher_is_better = false, .value = 77e-9});
-    // Of two cores the matrix has one value, which is that of the row again.
+    // The matrix of two cores has one value, which is that of the row again.
     auto& table = run.cases[0].tables[0];
     table.rows = table.columns = {"0", "1"};
     table.values = {std::nullopt, 61e-9, 61e-9, std::nullopt};
@@ -307,7 +369,7 @@ TEST(OfASoak, OtherRunsHaveNone) {
 
 TEST(OfASoak, AllRightSaysHowMuchWasLookedAt) {
     auto run = soaked();
-    EXPECT_THAT(paragraphs(run), ElementsAre(HasSubstr("60.0 k calls, of which 60.0 k were"),
+    EXPECT_THAT(paragraphs(run), ElementsAre(HasSubstr("60.0 k calls, 60.0 k of them compared"),
                                              HasSubstr("lost more than 3.0% of its rate")));
     EXPECT_EQ(blocks_of<document::Paragraph>(run).front().tone, Tone::good);
     const auto tables = blocks_of<document::Table>(run);
@@ -324,14 +386,15 @@ TEST(OfASoak, AWrongResultIsPlaced) {
     auto run = soaked();
     flip_in(*run.soak);
     run.soak->seconds = 1200;
-    EXPECT_THAT(paragraphs(run), AllOf(Contains(HasSubstr("1 call computed something wrong")),
-                                       Contains(HasSubstr("after 0:20:00 of the 1:00:00"))));
+    EXPECT_THAT(paragraphs(run),
+                AllOf(Contains(HasSubstr("1 call gave a wrong result")),
+                      Contains(HasSubstr("after 0:20:00 of the requested 1:00:00"))));
     EXPECT_EQ(blocks_of<document::Paragraph>(run).front().tone, Tone::bad);
     EXPECT_THAT(cells(blocks_of<document::Table>(run).at(0)),
                 ElementsAre("GEMM fp64, size 2048, all threads (2) (openblas)",
                             "2026-01-31T12:55:03Z", "21, 417", "array 1, element 12345",
                             "0000000000020000 (expected 41a2b3c400000000, got 41a2b3c400020000)",
-                            "other calls", "in the next call: a passing fault"));
+                            "other calls", "in the next call: transient fault"));
     auto& wrong = run.soak->corruptions[0];
     wrong.element.reset();
     wrong.bits.clear();
@@ -354,7 +417,7 @@ TEST(OfASoak, LostSpeedIsPlacedInTime) {
                 Contains(MatchesRegex(".* behind by (19|20|21)% from 0:20:00 to 0:40:00.")));
     auto few = soaked();
     few.soak->phases[0].points.resize(5);
-    EXPECT_THAT(paragraphs(few), Contains(HasSubstr("Of 1 case there are too few undisturbed")));
+    EXPECT_THAT(paragraphs(few), Contains(HasSubstr("1 case has too few undisturbed visits")));
 }
 
 TEST(OfASoak, AllOfItIsChineseInChinese) {

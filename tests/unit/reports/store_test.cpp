@@ -239,7 +239,7 @@ TEST_F(StoreTest, RunsShareSeriesSettingsAndMachines) {
     auto second = run("b");
     second.started = "2026-03-01T00:00:00Z";
     second.ended = "2026-03-01T00:10:00Z";
-    second.machine.core_clock_hz = 1.5e9; // is no other machine
+    second.machine.core_clock_hz = 1.5e9; // still the same machine
     write("x/run.json", second);
     write("y/run.json", run("a"));
     const auto collection = all();
@@ -272,9 +272,9 @@ TEST_F(StoreTest, AnInputThatNamesNothingIsAnError) {
         return collection ? "" : collection.error().message;
     };
     EXPECT_THAT(message((folder_ / "none.json").string()), HasSubstr("no such file"));
-    EXPECT_THAT(message((folder_ / "x*").string()), HasSubstr("nothing matches"));
+    EXPECT_THAT(message((folder_ / "x*").string()), HasSubstr("no file or folder matches"));
     EXPECT_THAT(message((folder_ / "two").string()), HasSubstr("no run.json in this folder"));
-    EXPECT_THAT(message((folder_ / "t*").string()), HasSubstr("no folder that matches"));
+    EXPECT_THAT(message((folder_ / "t*").string()), HasSubstr("no matching folder"));
 }
 
 TEST_F(StoreTest, FilesThatAreNoResultAreNamed) {
@@ -341,7 +341,7 @@ TEST_F(StoreTest, ClocksThatJumpedAreNamed) {
     EXPECT_THAT(dated("2026-03-01T00:00:00Z", "2026-02-28T23:59:59Z"), HasSubstr("before"));
     EXPECT_THAT(dated("2031-03-01T00:00:00Z", "2031-03-01T00:00:00Z"), HasSubstr("in the future"));
     EXPECT_THAT(dated("1970-01-01T00:00:09Z", "2026-03-01T00:00:00Z"), HasSubstr("not set"));
-    EXPECT_THAT(dated("last Tuesday", "2026-03-01T00:00:00Z"), HasSubstr("not valid"));
+    EXPECT_THAT(dated("last Tuesday", "2026-03-01T00:00:00Z"), HasSubstr("invalid start time"));
 }
 
 TEST_F(StoreTest, ZeroNullAndForeignFiguresAreNoFigures) {

@@ -135,8 +135,8 @@ TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
     const auto notes = row_of(make_report(run), fp64).notes;
     EXPECT_THAT(
         notes,
-        Contains("device while measuring: 642 W (at most 690 W), 1.77 GHz, 61 °C (memory 72 °C), "
-                 "slowed by its power limit for 1.25 s, slowed by gremlins in 25% of the samples"));
+        Contains("device during measurement: 642 W (up to 690 W), 1.77 GHz, 61 °C (memory 72 °C), "
+                 "slowed by its power limit for 1.25 s, slowed by gremlins in 25% of samples"));
     run.machine.devices.assign(8, {.kind = "cuda", .name = "NVIDIA H200"});
     for (auto& device : run.machine.devices) device.memory_bytes = std::int64_t{140} << 30U;
     run.machine.pci = {{.vendor_id = "10de", .kind = "accelerator", .name = "GH100"}};
@@ -243,8 +243,7 @@ TEST(Findings, CountersOfErrorsThatRose) {
     const auto found = find_findings(run);
     ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(found[0].severity, document::Severity::serious);
-    EXPECT_EQ(found[0].what,
-              "Counters of errors rose during the run: driver 0000:1b:00.0 xid_79 +1.");
+    EXPECT_EQ(found[0].what, "Error counters rose during the run: driver 0000:1b:00.0 xid_79 +1.");
     EXPECT_EQ(found[1].severity, document::Severity::caution);
     EXPECT_THAT(found[1].what, HasSubstr("edac mc0 ce_count +2"));
     EXPECT_EQ(found[2].severity, document::Severity::note);
@@ -304,7 +303,7 @@ TEST(View, APeakIsNoShareOfItselfNorOfADisturbedOne) {
         }
 }
 
-/// Of 23 cases, where others used the machine in 12.
+/// Other programs used the machine in 12 of 23 cases.
 record::Busy busy() {
     return {.cases = 23,
             .measured_again = 12,
@@ -329,8 +328,8 @@ TEST(Cause, IsOneLine) {
     }
     seen.disturbed = 0;
     seen.programs.clear();
-    EXPECT_THAT(busy_in_words(seen),
-                AllOf(HasSubstr("other programs used up to 21%"), HasSubstr("none stays")));
+    EXPECT_THAT(busy_in_words(seen), AllOf(HasSubstr("other programs used up to 21%"),
+                                           HasSubstr("none is still disturbed")));
     seen.measured_again = 0;
     seen.cause = record::DisturbanceCode::steal;
     EXPECT_THAT(busy_in_words(seen), HasSubstr("the hypervisor took the CPU time, in 14 of 81"));
@@ -350,12 +349,13 @@ TEST(View, ARowNamesBothLevels) {
     c.reason = "80% of the replicas at 105 GFLOP/s, the others at 63.0 GFLOP/s";
     c.metrics.front().levels = record::Levels{.mean = 9.48e10, .slow = 6.3e10, .share = 0.8};
     const auto notes = row_of(make_report(run), fp64).notes;
-    EXPECT_THAT(notes, Contains("105 GFLOP/s in 80% of replicas, else 63.0 GFLOP/s"));
-    EXPECT_THAT(notes, Contains("delivered, the mean over all replicas: 94.8 GFLOP/s"));
+    EXPECT_THAT(notes, Contains("105 GFLOP/s in 80% of replicas, 63.0 GFLOP/s in the others"));
+    EXPECT_THAT(notes, Contains("mean of all replicas: 94.8 GFLOP/s"));
     EXPECT_THAT(notes, Not(Contains(c.reason)));
     EXPECT_THAT(findings_text(run), HasSubstr("1 case has two levels"));
     c.metrics.front().levels->mean = 1.03e11;
-    EXPECT_THAT(row_of(make_report(run), fp64).notes, Not(Contains(HasSubstr("delivered"))));
+    EXPECT_THAT(row_of(make_report(run), fp64).notes,
+                Not(Contains(HasSubstr("mean of all replicas"))));
 }
 
 TEST(View, SmtIsNotTheKernelsWord) {

@@ -137,14 +137,14 @@ document::Document small_comparison() {
 
 TEST(Workbook, AComparisonHasItsVerdictsAsNumbersAndWordsAndFreezesWhatNamesTheRow) {
     const auto files = files_of(write::to_workbook(std::vector{small_comparison()}));
-    for (const char* name : {"Summary", "Ranking", "Test cases", "Not compared"})
+    for (const char* name : {"Summary", "Ranking", "Cases", "Not compared"})
         EXPECT_THAT(files.at("xl/workbook.xml"), HasSubstr(std::string{"name=\""} + name + '"'));
     const auto& sheet = files.at("xl/worksheets/sheet3.xml");
     EXPECT_THAT(sheet, HasSubstr("<pane xSplit=\"3\" ySplit=\"1\""));
     EXPECT_THAT(sheet, HasSubstr("<v>499999333332.44"));
     const auto& strings = files.at("xl/sharedStrings.xml");
-    for (const char* text : {"faster", "new: verdict", "new: p", "new: smallest difference seen",
-                             "new: value", "old: values"})
+    for (const char* text : {"faster", "new: verdict", "new: p",
+                             "new: smallest detectable difference", "new: value", "old: values"})
         EXPECT_THAT(strings, HasSubstr(std::string{">"} + text + '<'));
 }
 

@@ -31,7 +31,7 @@ record::NamedList values(std::string precision, std::string threads) {
     return {{"precision", std::move(precision)}, {"threads", std::move(threads)}};
 }
 
-/// As with the ceilings of this catalogue.
+/// The cases judged by the ceilings of this catalogue.
 std::vector<record::Case> judged(std::vector<record::Case> cases,
                                  const plan::Catalogue& all = catalogue()) {
     record::Run run;
@@ -40,7 +40,7 @@ std::vector<record::Case> judged(std::vector<record::Case> cases,
     return run.cases;
 }
 
-/// gemm.square is held against these.
+/// A catalogue in which these are the ceilings of gemm.square.
 plan::Catalogue held_against(const char* ceilings) {
     auto all = catalogue();
     for (auto& module : all.modules)

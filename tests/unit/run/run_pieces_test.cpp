@@ -48,7 +48,7 @@ struct FakeProbe {
 
 const std::vector<plan::Tuning> three{{"CORE", "a", ""}, {"CORE", "b", ""}, {"CORE", "c", ""}};
 
-/// Of three that are timed by this table.
+/// Choice among three that are timed by this table.
 TuningChoice chosen(std::map<std::string, double> seconds, const std::vector<Unset>& unset = {}) {
     FakeProbe probe{.seconds = std::move(seconds)};
     return choose_tuning(three, std::ref(probe), unset);
@@ -111,7 +111,7 @@ TEST(Tuning, SaysWhatAnUnsetValueWouldHaveCost) {
     warn_of_unset(choice, 452e9);
     ASSERT_EQ(choice.warnings.size(), 2U);
     EXPECT_THAT(choice.warnings[1],
-                AllOf(HasSubstr("CORE=a was set here"), HasSubstr("--keep-environment"),
+                AllOf(HasSubstr("CORE=a was set, but"), HasSubstr("--keep-environment"),
                       HasSubstr("reached 113 GFLOP/s of 452 GFLOP/s")));
     const auto again = valid(recorded_choice(manifest, choice.settings));
     EXPECT_EQ(again->variables, choice.variables);
@@ -344,7 +344,7 @@ TEST_F(NoiseHistory, ACaseWithoutASpreadHasNone) {
 
 // --- what names nobody -------------------------------------------------------------------------------
 
-// What of a record could name a host, a user or a folder, and what only looks as if.
+// Parts of a record that could name a host, a user or a folder, and some that only look like it.
 
 const Redaction redaction{{.hosts = {"gpu-17.example.org", "gpu-17"},
                            .users = {"miriam"},
@@ -401,6 +401,16 @@ TEST(Redaction, ReplacesNamesOfHostsAndUsers) {
 TEST(Redaction, DoesItOnce) {
     const std::string text = "gpu-17: miriam: /opt/acme/x.so: error";
     EXPECT_EQ(redaction(redaction(text)), redaction(text));
+}
+
+TEST(Redaction, IsUndoneForTheTerminal) {
+    const std::string text = "gpu-17: /opt/acme/x.so: error in /opt/acme/y.so";
+    record::Run run;
+    run.cases.emplace_back().reason = redaction(text);
+    run.cases[0].warnings = {redaction(text)};
+    reveal(run, redaction.hidden());
+    EXPECT_EQ(run.cases[0].reason, text);
+    EXPECT_EQ(run.cases[0].warnings.front(), text);
 }
 
 TEST(Redaction, ReachesEveryTextOfACaseButWhatIdentifiesIt) {

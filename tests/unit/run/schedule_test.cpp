@@ -317,7 +317,7 @@ TEST(Neighbours, TheBestIsThatOfEarlierRuns) {
     ASSERT_TRUE(again.best());
     EXPECT_NEAR(*again.best(), 80e9, 1);
     history.add("2026-01-03T00:00:00Z", {ProbeReading{500e9}});
-    EXPECT_LT(*history.best(), 100e9) << "one odd probe is no best";
+    EXPECT_LT(*history.best(), 100e9) << "one odd probe is not the best";
     for (int run = 0; run < 30; ++run)
         history.add("later", std::vector<ProbeReading>(5, ProbeReading{40e9}));
     EXPECT_NEAR(*history.best(), 40e9, 1) << "old runs are forgotten";

@@ -18,7 +18,7 @@
 namespace assay::stats {
 namespace {
 
-/// A kind of benchmark: the deviation between replicas, and how far a bar is below a healthy machine.
+/// A kind of benchmark: the deviation between replicas, and how far a limit is below a healthy machine.
 struct Kind {
     const char* name;
     double deviation;
@@ -75,7 +75,7 @@ TEST(Acceptance, KeepsItsLevels) {
         EXPECT_LE(healthy.fail, 0.001) << kind.name;
         // Seen once with 40 checks on a node: each may be undecided in one of 1,300.
         EXPECT_GE(healthy.pass, 0.9992) << kind.name;
-        // With half of the bar 20 replicas settle most checks, and 40 all but one in 200.
+        // At half that distance, 20 replicas settle most checks, and 40 all but one in 200.
         const auto half = -std::log1p(-kind.bar / 2);
         const auto near = simulate(kind.deviation, half, 20, 5);
         EXPECT_GE(near.pass, 0.965) << kind.name;
@@ -85,7 +85,7 @@ TEST(Acceptance, KeepsItsLevels) {
 }
 
 TEST(Acceptance, FindsSlowMachines) {
-    // Half the bar, 10% slow.
+    // Half that distance, 10% slow.
     for (const auto& kind : kinds) {
         if (kind.deviation > 0.03) continue;
         const auto slow =
@@ -193,7 +193,7 @@ TEST(Acceptance, AddsTheErrorOfItsRuns) {
     noise.run.degrees = infinite;
     EXPECT_NEAR(acceptance(margins, noise).degrees,
                 8 * std::pow((of_replicas + 5e-4) / of_replicas, 2), 1e-6);
-    // Runs that do not differ by themselves: all replicas are held against one mean.
+    // Runs that do not differ by themselves: all replicas are compared with one mean.
     EXPECT_EQ(acceptance(margins, {}).degrees, 9);
 }
 
@@ -221,7 +221,7 @@ TEST(Acceptance, WithoutAnErrorNothingIsDecided) {
     EXPECT_EQ(unknown.p_pass, 1);
     EXPECT_EQ(unknown.p_fail, 1);
     EXPECT_TRUE(std::isnan(unknown.low) && std::isnan(unknown.high));
-    // A value that is no number.
+    // A value of NaN.
     single.back().log_ratio = std::numeric_limits<double>::quiet_NaN();
     const auto broken = acceptance(single, {.replica = {.variance = 1e-4, .degrees = 6},
                                             .run = {.variance = 1e-4, .degrees = 6}});
@@ -291,7 +291,7 @@ TEST(Acceptance, OnASharedHostEachRunFails) {
     // The second is too soon after the first, and then there are two.
     EXPECT_EQ(fail_test_on_shared_host(margins, std::vector<double>{100, 3699, 7300}, noise).p_fail,
               1);
-    // What PASS needs stays that of all of them.
+    // PASS still needs the evidence of all of them.
     EXPECT_EQ(fail_test_on_shared_host(margins, hourly, noise).p_pass,
               acceptance(margins, noise).p_pass);
 }

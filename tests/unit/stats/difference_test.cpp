@@ -85,7 +85,7 @@ TEST(Prior, OfSeriesThatDifferByChanceOnlyIsTheirMean) {
     const stats::Prior prior = moment_prior(series);
     EXPECT_DOUBLE_EQ(prior.variance, 1);
     EXPECT_EQ(prior.degrees, infinity);
-    // What five estimates of four degrees say is worth twenty, not the normal distribution.
+    // Five estimates of four degrees are worth twenty, not the normal distribution.
     EXPECT_EQ(moderate(series[1], prior).degrees, 20);
     EXPECT_DOUBLE_EQ(moderate(series[1], prior).variance, 1);
 }
@@ -293,7 +293,7 @@ public:
         return table;
     }
 
-    /// Of series i, had B been larger by `change`.
+    /// Difference of series i if B were larger by `change`.
     static stats::Difference tested(const Design& design, const Table& table, std::size_t i,
                                     double change) {
         List later = design.paired ? table.a[i] : table.b[i];

@@ -95,7 +95,7 @@ TEST(FabricCulprits, OfAGoodFabricAreSeldomCalled) {
     constexpr int runs = 60;
     for (int seed = 0; seed < runs; ++seed) {
         Fabric fabric{.nodes = seed % 2 == 0 ? 1000 : 96, .of_switch = seed % 2 == 0 ? 32 : 16};
-        if (seed % 3 == 0) fabric.blocking = 2; // which is no node's fault
+        if (seed % 3 == 0) fabric.blocking = 2; // not a fault of a node
         const auto found = fabric.find(300U + static_cast<std::uint64_t>(seed));
         called += found.groups.empty() && found.trunks.empty() && found.shared.empty() &&
                           found.nodes.empty() && found.links.empty() && found.one_way.empty()

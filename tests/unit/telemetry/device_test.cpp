@@ -40,7 +40,7 @@ record::Telemetry sampled(telemetry::DeviceWindow& window, double seconds = 3) {
     return telemetry;
 }
 
-/// What a window of that many seconds and samples says. Process 42 is ours.
+/// Summary of a window of that many seconds and samples. Process 42 is ours.
 record::Telemetry watched(const std::string& lines, double seconds = 2.5, int samples = 4,
                           const std::string& name = "GPU-0") {
     const FakeNvml nvml{h200s(1) + lines};

@@ -57,7 +57,7 @@ public:
                 .now = [this] { return now; }};
     }
 
-    /// What a window of so many seconds says in which this happens.
+    /// Summary of a window of so many seconds in which this happens.
     record::Telemetry window(double seconds, const std::function<void()>& happens) {
         return window(options(), seconds, happens);
     }
@@ -313,7 +313,7 @@ TEST(Window, ThrottlingIsCountedOncePerCoreAndPackage) {
     EXPECT_THAT(t.disturbances, ElementsAre(HasSubstr("9 times")));
 }
 
-/// What is said of a window in which a file of the kernel changes; "": it was not there before.
+/// Remarks on a window in which a file of the kernel changes; "": it was not there before.
 record::Telemetry changed(Machine& machine, const std::string& path, const std::string& before,
                           const std::string& after) {
     if (!before.empty()) machine.write(path, before);

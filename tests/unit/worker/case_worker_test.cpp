@@ -78,7 +78,7 @@ TEST(CaseWorker, MemoryThatGrowsInTheWindowIsSaid) {
     auto growing = worker.measure(false, "host", true);
     EXPECT_THAT(growing.result.warnings,
                 ElementsAre(AllOf(HasSubstr("memory of the process grew from "),
-                                  HasSubstr("while the same calls were repeated"))));
+                                  HasSubstr("during equal calls"))));
     EXPECT_GT(*growing.replica().resident_bytes, *steady.replica().resident_bytes + 16e6);
 }
 
@@ -137,15 +137,15 @@ TEST(Module, EntriesOfAShorterLayoutAreFoundByTheirSize) {
 
 TEST(Module, WhatIsDamagedIsRefusedWithAReason) {
     EXPECT_THAT(refusal(odd(1)),
-                AllOf(HasSubstr("was built for interface 2"), HasSubstr("this assay speaks 1")));
+                AllOf(HasSubstr("was built for interface 2"), HasSubstr("this assay has 1")));
     EXPECT_THAT(refusal(odd(2)), HasSubstr("returned no table"));
     EXPECT_THAT(refusal(odd(5)), HasSubstr("odd.one has no function sample"));
     EXPECT_THAT(refusal(odd(6)), HasSubstr("odd.one is given twice"));
-    EXPECT_THAT(refusal(odd(7)), HasSubstr("hole"));
+    EXPECT_THAT(refusal(odd(7)), HasSubstr("null entry"));
     EXPECT_THAT(refusal(odd(8)), HasSubstr("damaged"));
     EXPECT_THAT(refusal(odd(9)), HasSubstr("entries of 0 bytes"));
     EXPECT_THAT(refusal(odd(10)), HasSubstr("module name"));
-    EXPECT_THAT(refusal(odd(11)), HasSubstr("no known kind"));
+    EXPECT_THAT(refusal(odd(11)), HasSubstr("unknown kind"));
 }
 
 TEST(Module, AFileThatIsNoneIsRefused) {
@@ -221,7 +221,7 @@ TEST_F(ServicesTest, ATableThatMakesNoSenseIsDroppedWithAWarning) {
     services_.table()->table(services_.table()->context, &huge);
     services_.table()->table(services_.table()->context, nullptr);
     EXPECT_TRUE(services_.tables.empty());
-    EXPECT_THAT(warnings_, ElementsAre(HasSubstr("\"warmth\" is not in the table of metrics"),
+    EXPECT_THAT(warnings_, ElementsAre(HasSubstr("\"warmth\" is an unknown metric"),
                                        HasSubstr("too large"), HasSubstr("no name")));
 }
 
@@ -297,7 +297,7 @@ TEST_F(ServicesTest, AProgramFromBeforeEvidenceOrTablesIsNotAskedForThem) {
 
 // --- links -------------------------------------------------------------------------------------------
 
-// What the counters of NVLink prove of a case that says what they should show.
+// Proof by the counters of NVLink for a case that says what they should show.
 
 constexpr std::int64_t gib = std::int64_t{1} << 30U;
 

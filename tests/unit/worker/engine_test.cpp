@@ -149,7 +149,7 @@ TEST(Engine, EndsWithAStatusAndItsReason) {
         {constant(micro), [](Bench& b) { b.subject.blind = true; }, Status::incorrect,
          "verify() did not detect the injected error"},
         {constant(micro), [](Bench& b) { b.subject.poisons = false; }, Status::incorrect,
-         "poison() left the result as it was: a run() that does nothing would pass"},
+         "poison() did not change the result"},
         // The result of an earlier run stays in place, so that it would look right.
         {constant(micro),
          [](Bench& b) { b.hooks.window_begins = [&b] { b.subject.writes_result = false; }; },
@@ -161,14 +161,14 @@ TEST(Engine, EndsWithAStatusAndItsReason) {
              };
          },
          Status::unstable, "drift: first half 1."},
-        {noisy(3, 0.001), [](Bench&) {}, Status::unstable, "4 batches of the 10 that are needed"},
+        {noisy(3, 0.001), [](Bench&) {}, Status::unstable, "only 4 of 10 batches"},
         {constant(10 * micro),
          [](Bench& b) {
              b.subject.single_call = true;
              b.clock.step = micro; // a tenth of the call
              b.protocol.budget_seconds = 0.05;
          },
-         Status::unstable, "known to 10%"},
+         Status::unstable, "±10%, target"},
         {constant(0), [](Bench&) {}, Status::failed, "did not advance"},
         {constant(0),
          [](Bench& b) {

@@ -243,7 +243,7 @@ TEST(Soak, StepsFromIdleToFullByTheClockOfTheMachine) {
 // Ranks as threads. A rank that makes another sequence of collective calls than its fellows would
 // hang in the field; here the sequences are compared.
 
-/// What the ranks share.
+/// State shared by the ranks.
 struct Meeting {
     explicit Meeting(int size) : numbers(static_cast<std::size_t>(size)), door{size} {}
     std::vector<double> numbers;
