@@ -12,8 +12,12 @@
 #include <cctype>
 #include <charconv>
 #include <limits>
+#include <map>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -177,6 +181,88 @@ Result<std::vector<std::string>> expand_ranges(std::string_view text, std::size_
         made = std::move(more);
         text.remove_prefix(end + 1);
     }
+}
+
+namespace {
+
+/// A name with a number in it: the last one that it has.
+struct Numbered {
+    std::string_view before;
+    std::string_view digits;
+    std::string_view after;
+};
+std::optional<Numbered> numbered(std::string_view name) {
+    constexpr std::string_view digits = "0123456789";
+    constexpr std::size_t longest = 9;
+    const auto last = name.find_last_of(digits);
+    if (last == name.npos || name.find_first_of("[],") != name.npos) return {};
+    const auto first = name.find_last_not_of(digits, last) + 1; // npos + 1 is 0
+    if (last + 1 - first > longest) return {};
+    return Numbered{name.substr(0, first), name.substr(first, last + 1 - first),
+                    name.substr(last + 1)};
+}
+
+/// "07-09,12" of 07, 08, 09 and 12.
+std::string ranges_of(const std::vector<std::string_view>& sorted, std::size_t dropped) {
+    std::string out;
+    for (std::size_t i = 0; i < sorted.size();) {
+        const auto number = *to_number(sorted[i]);
+        std::size_t end = i + 1;
+        while (end < sorted.size() &&
+               sorted[end] == fmt::format("{:0{}}", number + static_cast<std::int64_t>(end - i),
+                                          sorted[i].size()))
+            ++end;
+        out += fmt::format("{}{}", out.empty() ? "" : ",", sorted[i].substr(dropped));
+        if (end - i > 1) out += fmt::format("-{}", sorted[end - 1].substr(dropped));
+        i = end;
+    }
+    return out;
+}
+
+/// Zeros that all numbers begin with, if they are several, so that two digits are left: 00007 and 00012 have three.
+std::size_t common_zeros(const std::vector<std::string_view>& numbers) {
+    std::size_t zeros = numbers.front().size();
+    for (const auto number : numbers) {
+        if (number.size() != numbers.front().size()) return 0;
+        zeros = std::min(zeros, std::min(number.find_first_not_of('0'), number.size()));
+    }
+    constexpr std::size_t kept = 2;
+    zeros = std::min(zeros, numbers.front().size() - std::min(numbers.front().size(), kept));
+    return zeros > 1 ? zeros : 0;
+}
+
+} // namespace
+
+std::vector<std::string> fold_ranges(const std::vector<std::string>& names) {
+    struct Group {
+        std::string_view first; ///< name
+        Numbered like;
+        std::vector<std::string_view> numbers;
+    };
+    std::vector<Group> groups;
+    std::map<std::pair<std::string_view, std::string_view>, std::size_t> known;
+    for (const std::string_view name : names) {
+        const auto parts = numbered(name);
+        const auto key = parts ? std::pair{parts->before, parts->after} : std::pair{name, name};
+        const auto [at, is_new] = known.try_emplace(key, groups.size());
+        if (is_new) groups.push_back({name, parts.value_or(Numbered{}), {}});
+        if (parts) groups[at->second].numbers.push_back(parts->digits);
+    }
+    std::vector<std::string> out;
+    for (auto& [first, like, numbers] : groups) {
+        std::ranges::sort(numbers, {},
+                          [](std::string_view one) { return std::pair{*to_number(one), one}; });
+        const auto [end, last] = std::ranges::unique(numbers);
+        numbers.erase(end, last);
+        if (numbers.size() < 2) {
+            out.emplace_back(first);
+            continue;
+        }
+        const auto dropped = common_zeros(numbers);
+        out.push_back(fmt::format("{}{}[{}]{}", like.before, std::string(dropped, '0'),
+                                  ranges_of(numbers, dropped), like.after));
+    }
+    return out;
 }
 
 std::size_t find_outside_brackets(std::string_view text, std::string_view ends) {

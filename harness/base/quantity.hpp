@@ -40,6 +40,10 @@ Result<double> parse_rate(std::string_view text);
 /// changing first. Fails where there are more than `most`.
 Result<std::vector<std::string>> expand_ranges(std::string_view text, std::size_t most);
 
+/// The same names as few ranges, those with one beginning together: "node07", "node08", "gpu1", "node12" make
+/// "node[07-08,12]", "gpu1". expand_ranges makes the names of each again.
+std::vector<std::string> fold_ranges(const std::vector<std::string>& names);
+
 /// The first of `ends` that is not within brackets, or npos.
 std::size_t find_outside_brackets(std::string_view text, std::string_view ends);
 

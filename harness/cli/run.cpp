@@ -55,11 +55,10 @@ void show_outcome(const run::Outcome& outcome, const std::optional<Reports>& rep
         run::reveal(shown, outcome.hidden);
         print(fmt::format("\n{}\n", summary_text(shown, terminal)));
     }
-    if (!options.quiet && outcome.ended_early > 0)
-        print(fmt::format("{} of {} case{} needed fewer replicas than planned: {}\n",
+    if (!options.quiet && options.check && outcome.ended_early > 0)
+        print(fmt::format("{} of {} case{} needed fewer replicas than planned: checks decided\n",
                           outcome.ended_early, outcome.run.cases.size(),
-                          outcome.run.cases.size() == 1 ? "" : "s",
-                          options.check ? "checks decided" : "the first replicas agree"));
+                          outcome.run.cases.size() == 1 ? "" : "s"));
     print(fmt::format("result: {}\n", outcome.file.string()));
     if (reports) print(fmt::format("report: {}\n", reports->html.string()));
     const auto missing = not_measured(outcome.run);
@@ -121,8 +120,12 @@ ExitCode run(const Options& options) {
     }
     if (const auto met = check_machine(options, made->runs.front().plan); !met)
         return report(met.error());
+    // Whoever names no hardware does not ask for hardware that is not there.
+    const bool asks = !options.devices.empty() || !options.job.hosts.empty();
     if (!options.quiet)
-        for (const auto& note : made->notes) print_error(fmt::format("note: {}\n", note));
+        for (const auto& note : made->notes)
+            if (asks || note != made->runs.front().plan.no_hardware)
+                print_error(fmt::format("note: {}\n", note));
     const auto outcomes = [&] {
         ProgressLine progress{*made, options.quiet};
         run::RunOptions how = options;

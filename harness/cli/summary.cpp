@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/summary.hpp"
 
+#include "base/text.hpp"
 #include "base/utc.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
@@ -86,7 +87,7 @@ std::string_view cause_in_words(const record::Case& c) {
     case record::ReasonCode::disturbed:
         return "disturbed";
     case record::ReasonCode::two_levels:
-        return "replicas at two levels";
+        return "at two levels";
     case record::ReasonCode::drift:
         return "drifts";
     default:
@@ -102,30 +103,33 @@ std::string kind_in_words(const record::Case& c) {
     return is_upper ? "at most" : "at least";
 }
 
-/// Cases with the same kind and cause: "known", "rough (too noisy)", "crashed".
-std::string group_of(const record::Case& c) {
-    const auto kind = kind_in_words(c);
-    return c.status != Status::ok && record::is_measured(c.status)
-               ? fmt::format("{} ({})", kind, cause_in_words(c))
-               : kind;
+/// Why the values of a group are not known: "9 too noisy, 2 at two levels"; empty for known ones.
+std::string causes_of(const std::vector<const record::Case*>& group) {
+    std::map<std::string_view, std::size_t> causes;
+    for (const auto* c : group)
+        if (record::knowledge_of(*c) != record::Knowledge::known) ++causes[cause_in_words(*c)];
+    std::string list;
+    for (const auto& [cause, count] : causes)
+        list += (list.empty() ? "" : ", ") +
+                (count == group.size() ? std::string{cause} : fmt::format("{} {}", count, cause));
+    return list;
 }
 
-/// Known cases first, those without a value last; in a group as they were planned.
-std::vector<const record::Case*> by_group(const record::Run& run) {
-    std::vector<const record::Case*> cases;
+/// Cases with a value, known ones first; in a group as they were planned.
+std::vector<std::vector<const record::Case*>> by_kind(const record::Run& run) {
+    std::map<std::pair<record::Knowledge, std::string>, std::vector<const record::Case*>> groups;
     for (const auto& c : run.cases)
-        if (is_shown(c)) cases.push_back(&c);
-    std::ranges::stable_sort(cases, {}, [](const record::Case* c) {
-        const auto kind = record::knowledge_of(*c);
-        return std::tuple{kind == record::Knowledge::none, kind, group_of(*c)};
-    });
-    return cases;
+        if (record::is_measured(c.status))
+            groups[{record::knowledge_of(c), kind_in_words(c)}].push_back(&c);
+    std::vector<std::vector<const record::Case*>> out;
+    for (auto& [kind, cases] : groups) out.push_back(std::move(cases));
+    return out;
 }
 
 /// A line for each case, without columns that would be empty. Names that are cut to fit still differ.
 std::string case_table(const std::vector<const record::Case*>& cases, const Names& names,
                        const Terminal& terminal) {
-    std::vector<std::string> head{"CASE", "VALUE", "95%", "OF BOUND", "REPLICAS"};
+    std::vector<std::string> head{"", "VALUE", "95%", "OF BOUND", "REPLICAS"};
     std::vector<std::vector<std::string>> columns(head.size());
     for (const auto* c : cases) {
         const auto row = summary_row(*c);
@@ -159,19 +163,49 @@ std::string case_table(const std::vector<const record::Case*>& cases, const Name
     return table.text(terminal);
 }
 
-/// Reasons of cases without a value, and warnings.
-std::string remarks(const record::Run& run, const Names& names, const Terminal& terminal) {
+/// Without its numbers and their units: equal for remarks that differ in these alone.
+std::string wording_of(std::string_view text) {
     std::string out;
-    const auto add = [&](const std::string& text) {
-        out += indented(text, 2, terminal.width) + '\n';
+    bool after_number = false;
+    for (const auto word : split(text, ' ')) {
+        const bool has_digit =
+            std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
+        if (!has_digit && !after_number) out += fmt::format("{} ", word);
+        after_number = has_digit;
+    }
+    return out;
+}
+
+/// Why cases have no value, and warnings: a sentence for all cases that it is about.
+std::string remarks(const record::Run& run, const Names& names, const Terminal& terminal) {
+    struct Remark {
+        std::string status; ///< of cases without a value
+        std::string text;
+        std::vector<std::string> of;
+    };
+    std::vector<Remark> all;
+    const auto add = [&](const std::string& name, std::string status, const std::string& text) {
+        const auto alike = std::ranges::find_if(all, [&](const Remark& one) {
+            return one.status == status && wording_of(one.text) == wording_of(text);
+        });
+        if (alike == all.end())
+            all.push_back({.status = std::move(status), .text = text, .of = {name}});
+        else if (alike->of.back() != name)
+            alike->of.push_back(name);
     };
     for (const auto& c : run.cases) {
         if (!is_shown(c)) continue;
-        const auto name = names.of(c);
         if (!record::is_measured(c.status))
-            add(fmt::format("{} {}: {}", name,
-                            paint(terminal, paint_of(c.status), to_string(c.status)), c.reason));
-        for (const auto& warning : c.warnings) add(fmt::format("{}: {}", name, warning));
+            add(names.of(c), paint(terminal, paint_of(c.status), to_string(c.status)), c.reason);
+        for (const auto& warning : c.warnings) add(names.of(c), "", warning);
+    }
+    std::string out;
+    for (const auto& [status, text, of] : all) {
+        const auto others = of.size() > 1 ? fmt::format(" and {} more", of.size() - 1) : "";
+        out += indented(fmt::format("{}{}{}{}: {}", of.front(), others, status.empty() ? "" : " ",
+                                    status, text),
+                        2, terminal.width) +
+               '\n';
     }
     return out.empty() ? out : '\n' + out;
 }
@@ -234,9 +268,11 @@ SummaryRow summary_row(const record::Case& c) {
     SummaryRow row{.name = record::identity(c), .status = kind_in_words(c)};
     if (c.metrics.empty() || !c.metrics.front().value) return row;
     const auto& headline = c.metrics.front();
-    row.value = record::human(*headline.value, record::shown_unit(c, headline));
-    if (const auto half =
-            half_width(headline)) // two replicas that differ give almost no information
+    const auto knowledge = record::knowledge_of(c);
+    row.value = (knowledge == record::Knowledge::rough ? "about " : "") +
+                record::human(*headline.value, record::shown_unit(c, headline));
+    // A bound has no interval; two replicas that differ give almost no information.
+    if (const auto half = half_width(headline); half && knowledge != record::Knowledge::at_least)
         row.interval = *half > 1 ? ">±100%" : "±" + record::human_percent(*half);
     if (const auto share = record::share_of_ceiling(c)) row.ceiling = record::human_percent(*share);
     return row;
@@ -244,17 +280,32 @@ SummaryRow summary_row(const record::Case& c) {
 
 std::string summary_text(const record::Run& run, const Terminal& terminal) {
     const Names names{run};
-    const auto cases = by_group(run);
-    std::istringstream lines{case_table(cases, names, terminal)};
-    std::string line;
-    std::getline(lines, line);
-    auto out = first_line(run, terminal) + line + '\n';
-    std::string group;
-    for (const auto* c : cases) {
-        if (const auto next = group_of(*c); next != group)
-            out += paint(terminal, paint_of(c->status), group = next) + '\n';
-        std::getline(lines, line);
-        out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    const auto groups = by_kind(run);
+    std::vector<const record::Case*> cases;
+    for (const auto& group : groups) cases.insert(cases.end(), group.begin(), group.end());
+    auto uncoloured = terminal;
+    uncoloured.colour = false;
+    std::istringstream lines{case_table(cases, names, uncoloured)};
+    auto out = first_line(run, terminal);
+    for (std::string head; const auto& group : groups) {
+        auto title = kind_in_words(*group.front());
+        if (const auto causes = causes_of(group); !causes.empty()) title += ": " + causes;
+        // The first title and the names of the columns share a line where there is room.
+        if (&group == &groups.front()) {
+            std::getline(lines, head);
+            const auto width = std::min(head.find_first_not_of(' '), head.size());
+            if (title.size() + 2 <= width)
+                head.erase(0, title.size());
+            else
+                out += std::exchange(head, "") + '\n';
+        }
+        out += paint(terminal, paint_of(group.front()->status), title) + std::exchange(head, "") +
+               '\n';
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            std::string line;
+            std::getline(lines, line);
+            out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+        }
     }
     return out + remarks(run, names, terminal);
 }

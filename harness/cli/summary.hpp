@@ -20,8 +20,8 @@ namespace assay::cli {
 
 struct SummaryRow {
     std::string name;
-    std::string value;    ///< of the primary metric, with prefix and unit; "" if it has no value
-    std::string interval; ///< "±0.8%", the wider side
+    std::string value;    ///< of the primary metric, "about 24 MB/s" if rough; "" if it has none
+    std::string interval; ///< "±0.8%", the wider side; "" of a bound
     std::string ceiling;  ///< "97%"
     std::string status;
 };

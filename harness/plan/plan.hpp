@@ -81,8 +81,9 @@ struct Plan {
     std::optional<double> patience_seconds;
     /// Measures the cases over and over, so long, and compares every result; absent: no soak.
     std::optional<double> soak_seconds;
-    std::vector<std::string> notes;    ///< what was left out and why, and the effect of the budget
-    std::vector<std::string> left_out; ///< the former alone, for the record
+    std::vector<std::string> notes; ///< what was left out and why, and the effect of the budget
+    std::string no_hardware; ///< the note about hardware that this machine lacks; may be empty
+    std::vector<std::string> left_out; ///< what was left out and why, for the record
 };
 
 struct PlanRequest {

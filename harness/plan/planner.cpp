@@ -350,7 +350,8 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     auto& shown = selection.notes;
     auto& left_out = selection.left_out;
     left_out.insert(left_out.end(), shown.begin(), shown.end());
-    if (!selection.cannot_run.empty()) shown.insert(shown.begin(), selection.cannot_run);
+    for (const auto& note : {selection.not_installed, selection.no_hardware})
+        if (!note.empty()) shown.insert(shown.begin(), note);
     if (selection.cases.empty()) {
         std::string why;
         for (const auto& note : shown) why += "\n  " + note;
@@ -374,6 +375,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     plan.job = request.job;
     plan.left_out = std::move(left_out);
     plan.notes = std::move(shown);
+    plan.no_hardware = std::move(selection.no_hardware);
     plan.cases = std::move(selection.cases);
     plan.not_here = std::move(selection.not_here);
     order_cases(plan.cases);

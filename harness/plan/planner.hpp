@@ -44,7 +44,8 @@ struct Selection {
     std::vector<PlannedCase> cases;    ///< each once
     std::vector<PlannedCase> not_here; ///< those that cannot run on this machine
     std::vector<std::string> left_out; ///< modules and hardware that are missing, for the record
-    std::string cannot_run;            ///< these in one sentence; empty if nothing is missing
+    std::string not_installed;         ///< the modules in one sentence; empty if none is missing
+    std::string no_hardware;           ///< the hardware in one sentence; the same
     std::vector<std::string> notes;    ///< what else was left out and why
 };
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -165,17 +166,22 @@ bool is_of_no_module(const Catalogue& catalogue, const SuiteCase& entry) {
 
 using Counts = std::vector<std::pair<std::string, std::size_t>>;
 
+/// Could a module of this name measure anything here? Those of vendors need the vendor's devices.
+bool may_be_of_use(std::string_view module, const record::Machine& machine) {
+    constexpr std::array amd{"hip", "roc", "rccl"};
+    constexpr std::array nvidia{"cuda", "cublas", "cudnn", "cufft", "nccl"};
+    const auto begins = [&](const char* name) { return module.starts_with(name); };
+    if (std::ranges::any_of(amd, begins)) return may_have_devices(machine, "hip");
+    return std::ranges::none_of(nvidia, begins) || may_have_devices(machine, "cuda");
+}
+
 /// A note for all entries without their module: a build without nvcc lacks a dozen at once. Returns the sentence for
-/// people; the nearest name helps in suites of their own.
+/// people, about those that this machine could use; the nearest name helps in suites of their own.
 std::string note_modules(const Catalogue& catalogue, const Suite& suite,
-                         std::vector<std::string>& notes) {
+                         const record::Machine& machine, std::vector<std::string>& notes) {
     std::map<std::string, std::size_t> missing;
-    std::size_t entries = 0;
     for (const auto& entry : suite.cases)
-        if (is_of_no_module(catalogue, entry)) {
-            ++missing[entry.library];
-            ++entries;
-        }
+        if (is_of_no_module(catalogue, entry)) ++missing[entry.library];
     if (missing.empty()) return {};
     std::vector<std::string> words;
     for (const auto& [name, count] : missing) {
@@ -187,10 +193,14 @@ std::string note_modules(const Catalogue& catalogue, const Suite& suite,
                                 fmt::join(words, ", ")));
     const bool is_installed = find_suite(suite.name) == suite.source;
     std::vector<std::string> names;
+    std::size_t entries = 0;
     for (const auto& [name, count] : missing) {
+        if (!may_be_of_use(name, machine)) continue;
+        entries += count;
         const auto meant = is_installed ? "" : nearest(name, module_names(catalogue));
         names.push_back(meant.empty() ? name : fmt::format("{} (perhaps {})", name, meant));
     }
+    if (names.empty()) return {};
     return fmt::format("{} {} of the suite need{} module{} that {} not installed: {}", entries,
                        entries == 1 ? "entry" : "entries", entries == 1 ? "s" : "",
                        names.size() == 1 ? "" : "s", names.size() == 1 ? "is" : "are",
@@ -404,9 +414,7 @@ void note_missing(Selection& selection) {
         else
             ++known->second;
     }
-    if (!counts.empty())
-        selection.cannot_run = missing_in_words(counts) +
-                               (selection.cannot_run.empty() ? "" : "; " + selection.cannot_run);
+    if (!counts.empty()) selection.no_hardware = missing_in_words(counts);
     for (const auto& [missing, count] : counts)
         selection.left_out.push_back(
             missing == no_device("cuda") || missing == no_device("hip")
@@ -444,7 +452,8 @@ Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& re
                                const Suite* suite) {
     Selection selection;
     if (suite != nullptr)
-        selection.cannot_run = note_modules(catalogue, *suite, selection.left_out);
+        selection.not_installed =
+            note_modules(catalogue, *suite, request.machine, selection.left_out);
     ASSAY_TRY(auto drafts, suite != nullptr
                                ? drafts_of_suite(catalogue, *suite, request, selection.notes)
                                : drafts_of_ids(catalogue, request.what));

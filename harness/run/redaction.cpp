@@ -46,7 +46,10 @@ bool is_foreign(char c) {
 bool is_of_path(char c) { return is_word(c, "_/.-+~@%#$=") || is_foreign(c); }
 
 /// Not in the middle of a word, as in "B/s"; after "=", and after an option's letter, as in "-I/opt/x".
+/// The address of a page is public: https://example.org/sheet.
 bool may_begin(std::string_view text, std::size_t at) {
+    const auto before = text.substr(0, at);
+    if (before.ends_with("http:/") || before.ends_with("https:/")) return false;
     while (at > 0 && text[at - 1] == '/') --at; // file:///home
     if (at == 0 || !is_of_path(text[at - 1]) || text[at - 1] == '=') return true;
     return at >= 2 && text[at - 2] == '-' && is_alphanumeric(text[at - 1]);

@@ -5,7 +5,7 @@
 // thing: <host:1a2b>, <user>, <path:1a2b3c>. The record keeps which values are alike, and loses what they were.
 //
 // A path is absolute and has two parts or more: "B/s", "1/s" and "read/write" are not. Folders that every system has
-// (/usr, /dev, /proc, ...) are not secret, except for paths known to be.
+// (/usr, /dev, /proc, ...) are not secret, except for paths known to be; nor is the address of a page (https://...).
 
 #pragma once
 

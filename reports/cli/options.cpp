@@ -62,7 +62,7 @@ void add_outputs(CLI::App& verb, Options& o) {
                   "Write the page as an A4 PDF; needs Chromium (-: stdout)");
         verb.add_flag("--static", o.static_page, "Page without JavaScript: no charts, no filters");
         verb.add_flag("--all-rows", o.all_rows,
-                      "Show all rows on a terminal (default: the 50 most important per table)");
+                      "Show all sections and rows on a terminal (default: the most important)");
         add_value(verb, "--md", o.markdown, "FILE", "Write Markdown (-: stdout)");
         add_value(verb, "--xlsx", o.workbook, "FILE", "Write an Excel workbook (-: stdout)");
     });

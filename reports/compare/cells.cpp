@@ -88,7 +88,7 @@ Table CaseTables::table(bool by_question) const {
     };
     if (!by_question && has_libraries_)
         table.columns.push_back({.title = say<text::compare::library>()});
-    table.columns.push_back({.title = say<text::compare::metric>(), .data = true});
+    table.columns.push_back({.title = say<text::compare::metric>(), .data = true, .key = "metric"});
     for (std::size_t side = 0; side < comparison_.sides.size(); ++side) {
         table.columns.push_back({.title = comparison_.sides[side].label,
                                  .numeric = true,

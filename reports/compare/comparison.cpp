@@ -50,6 +50,7 @@ public:
         out_.alpha = options_.alpha;
         out_.correction = options_.correction;
         out_.minimum_effect = options_.minimum_effect;
+        out_.by_family = options_.table == std::vector<std::string>{"family"};
         out_.unit = units_.unit();
         out_.sides = describe_sides(collection_, arrangement_, units_);
         for (std::size_t side = 1; side < sides_; ++side) out_.paired |= units_.paired(side);
@@ -187,7 +188,10 @@ private:
 
     /// Sides by their overall ratio, each tested against the one behind it.
     void rank(const std::vector<MeasuredRow>& rows, const std::vector<WeightedRow>& common) {
-        if (common.empty()) return;
+        if (!stands_for_all(out_, common.size())) {
+            for (auto& mean : out_.overall) static_cast<Contrast&>(mean) = {};
+            return;
+        }
         for (std::size_t side = 0; side < sides_; ++side)
             if (!apart_[side]) out_.ranking.push_back({.side = side});
         std::ranges::stable_sort(out_.ranking, std::ranges::greater{}, [&](const Ranked& entry) {
@@ -248,9 +252,8 @@ private:
         const bool by_question = part == Part::questions || arrangement_.across.any();
         ComparedTable table{.name = arrangement_.tables[title.table]};
         const auto words = family_words(table.name);
-        const bool is_family = options_.table == std::vector<std::string>{"family"};
-        table.title = is_family ? words.title : table.name;
-        table.question = is_family ? words.question : "";
+        table.title = out_.by_family ? words.title : table.name;
+        table.question = out_.by_family ? words.question : "";
         if (!title.only_metric || part == Part::others) {
             table.name = fmt::format("{}.{}", table.name, plain(title.metric));
             table.title = say<text::compare::table_metric>(table.title, metric_title(title.metric));
@@ -261,11 +264,12 @@ private:
         on_all_cores(rows.size(), [&](std::size_t i) {
             table.rows[i] = row_of(drafts[rows[i]], tests, rows[i], by_question);
         });
-        for (const auto index : rows)
-            if (is_common(drafts[index], tests, index)) common.push_back({.row = index});
-        for (const auto& row : table.rows) count(table.tallies, row);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            count(table.tallies, table.rows[i]);
+            table.rows[i].common = is_common(drafts[rows[i]], tests, rows[i]);
+            if (table.rows[i].common) common.push_back({.row = rows[i]});
+        }
         table.means = means_of(tests, common);
-        name_rows(table, part != Part::others);
         return table;
     }
 
@@ -290,6 +294,9 @@ private:
             if (auto* text = std::get_if<std::string>(&parameter.value)) *text = plain(*text);
             row.parameters.push_back(std::move(parameter));
         }
+        row.name = case_name(row.benchmark, row.parameters);
+        if (!row.beside.empty()) row.name = join({row.name, row.beside});
+        if (!row.extra.empty()) row.name = say<text::words::labelled>(row.extra, row.name);
         for (std::size_t side = 0; side < sides_; ++side)
             row.cells.push_back(cell_of(draft, tests, index, side, by_question));
         return row;
@@ -468,14 +475,6 @@ private:
 };
 
 } // namespace
-
-bool has_common(const Comparison& comparison) {
-    const auto compared = [](const Tally& tally) {
-        return tally.better + tally.worse + tally.same + tally.cannot_tell > 0;
-    };
-    return std::ranges::any_of(comparison.tallies, compared) ||
-           std::ranges::any_of(comparison.question_tallies, compared);
-}
 
 Result<Comparison> compare(const store::Collection& collection, const CompareOptions& options) {
     if (!(options.alpha > 0 && options.alpha < 1))

@@ -79,9 +79,8 @@ struct ComparedRow {
     std::string identity; ///< the series in words, whole: unique in its table
     std::string family;   ///< gemm
     std::string benchmark;
-    std::string what; ///< "fp64, size 1024, all threads"
-    std::string
-        name; ///< "GEMM fp64, size 1024": without what `ComparedTable::common` says for all rows
+    std::string what;    ///< "fp64, size 1024, all threads"
+    std::string name;    ///< "GEMM fp64, size 1024, all threads"
     std::string beside;  ///< the device, and conditions that are not as usual
     std::string extra;   ///< values of row keys that belong to runs
     std::string library; ///< empty in tables by question
@@ -91,6 +90,7 @@ struct ComparedRow {
     std::string metric; ///< title: "floating point rate"
     std::string unit;
     bool higher_is_better = true;
+    bool common = false;     ///< counted by the means: every side has an exact ratio
     std::vector<Cell> cells; ///< one for each side
 };
 
@@ -126,7 +126,6 @@ struct ComparedTable {
     std::string name;  ///< the value of the table's key: a family
     std::string title; ///< "Matrix multiplication"
     std::string question;
-    std::string common; ///< parameters that all rows share: "all threads"
     std::vector<ComparedRow> rows;
     std::vector<MeanRatio> means; ///< one for each side; the first is 1
     std::vector<Tally> tallies;
@@ -172,10 +171,11 @@ struct Comparison {
     std::vector<ComparedTable> tables;    ///< library by library
     std::vector<ComparedTable> questions; ///< the best library of each side
     std::vector<ComparedTable>
-        others; ///< further metrics, by library: tested by themselves, part of no mean
-    /// The mean over `tables`, one for each side: every family counts alike.
+        others;            ///< further metrics, by library: tested by themselves, part of no mean
+    bool by_family = true; ///< otherwise tables are what the user chose
+    /// The mean over `tables`, one for each side: every family counts alike. No ratio where too few cases are common.
     std::vector<MeanRatio> overall;
-    std::vector<Ranked> ranking; ///< the fastest first; empty without rows that all have
+    std::vector<Ranked> ranking; ///< the fastest first; empty without an overall ratio
     std::vector<Tally> tallies;
     std::vector<Tally> question_tallies; ///< of `questions`
     std::size_t series = 0;              ///< in the union of all sides
@@ -211,5 +211,9 @@ bool has_common(const Comparison& comparison);
 // A comparison as a document: verdict, ranking, families, every case.
 
 document::Document make_document(const Comparison& comparison);
+
+/// Is the mean over so many rows an overall ratio? Not that of few of the cases that any side measured, nor, of two
+/// sides, that of few of those that have a ratio.
+bool stands_for_all(const Comparison& comparison, std::size_t common);
 
 } // namespace assay::compare

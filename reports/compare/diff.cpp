@@ -234,6 +234,7 @@ void add_values(const Comparison& comparison, Diff& diff) {
                                        .after = value_in_words(after, row.unit),
                                        .contrast = contrast});
         }
+    diff.level = level_in_words(comparison);
     std::ranges::stable_sort(diff.values, {}, [](const DifferentValue& value) {
         return -std::abs(std::log(value.contrast.ratio.value_or(1)));
     });
@@ -317,7 +318,8 @@ Section values_of(const Diff& diff) {
                        {.text = value.before},
                        {.text = value.after},
                        ratio_cell(value.contrast, contrast_in_short(value.contrast))}});
-    return {.title = say<text::diff::values>(), .blocks = {std::move(table)}};
+    return {.title = say<text::diff::values>(),
+            .blocks = {std::move(table), Paragraph{.text = diff.level, .tone = Tone::quiet}}};
 }
 
 Section rest_of(const Diff& diff) {

@@ -55,6 +55,7 @@ struct Diff {
     std::vector<std::string>
         by_nature; ///< keys that differ between any two machines: serials, addresses
     std::vector<DifferentValue> values; ///< the largest difference first
+    std::string level;                  ///< from what on values differ, in words
     std::size_t compared = 0;           ///< cases with a verdict, or hidden by noise alone
     std::map<DiffGap, std::vector<std::string>> not_compared; ///< names of cases
     std::vector<std::string> left_out{}; ///< files and cases that take no part, and why

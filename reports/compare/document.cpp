@@ -14,9 +14,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +28,6 @@ namespace {
 
 using namespace document;
 using Shown = document::Cell;
-using document::HeatMap;
 using document::Row;
 using document::Section;
 
@@ -56,34 +57,41 @@ class Builder {
 public:
     explicit Builder(const Comparison& comparison)
         : comparison_{comparison}, sides_{comparison.sides}, cases_{comparison},
-          cores_differ_{cores_differ(comparison)} {}
+          cores_differ_{cores_differ(comparison)} {
+        for (const auto& table : comparison.tables) families_.push_back(&table);
+        std::ranges::stable_sort(families_, std::greater{}, importance);
+    }
 
     Document build() const {
         auto verdict = verdict_of(comparison_);
         Document document{.kind = "comparison",
                           .kicker = say<text::compare::kicker>(),
                           .title = title_of(comparison_),
+                          .sub = many() ? std::string{} : tally_in_words(comparison_.tallies[1]),
                           .verdict = std::move(verdict.text),
                           .lead = gaps_of(comparison_),
                           .tone = verdict.tone};
         for (const auto& side : sides_) document.sides.push_back(side.label);
-        const bool has_families = comparison_.tables.size() > 1 && comparison_.ranking.size() > 1;
-        if (has_families && !many()) document.sections.push_back(families()); // the news of two
-        if (comparison_.ranking.size() > 1) document.sections.push_back(ranking());
-        if (auto facts = in_short(); !facts.facts.empty())
-            document.sections.push_back(
-                {.title = say<text::compare::in_short>(), .blocks = {std::move(facts)}});
+        if (many() && comparison_.ranking.size() > 1) document.sections.push_back(ranking());
+        const bool has_families = comparison_.tables.size() > 1 || cores_differ_;
+        if (has_families && has_common(comparison_)) document.sections.push_back(families());
         document.sections.push_back(what_is_compared());
-        if (has_families && many()) document.sections.push_back(families());
-        for (const auto& table : comparison_.tables) add_family(document, table);
         add_questions(document);
+        add_cases(document);
         add_others(document);
         add_not_compared(document);
+        const bool brief = has_families && has_common(comparison_);
+        const auto rest =
+            std::ranges::find(document.sections, say<text::compare::sides>(), &Section::title);
+        for (auto section = rest + 1; brief && section != document.sections.end(); ++section)
+            section->detail = true;
+        if (brief) document.rest = say<text::compare::rest>();
         const auto foot = [&](std::string text, const char* mark) {
             document.foot.push_back({.text = std::move(text), .tone = Tone::quiet, .mark = mark});
         };
         foot(method_in_words(comparison_), "");
-        if (cores_differ_) foot(say<text::compare::note_per_core>(), "-");
+        if (auto delivered = delivered_overall(comparison_); !delivered.empty())
+            foot(std::move(delivered), "-");
         for (const auto& note : comparison_.notes) foot(note, "-");
         return document;
     }
@@ -92,31 +100,42 @@ private:
     bool many() const { return sides_.size() > 2; }
     const std::string& baseline() const { return sides_.front().label; }
 
+    /// Families with a difference first, the largest before the others.
+    static std::pair<bool, double> importance(const ComparedTable* family) {
+        std::pair<bool, double> most{false, -1};
+        for (std::size_t side = 1; side < family->means.size(); ++side) {
+            const auto& mean = family->means[side];
+            if (!mean.ratio) continue;
+            most.first |=
+                mean.outcome == ContrastOutcome::better || mean.outcome == ContrastOutcome::worse;
+            most.second = std::max(most.second, std::abs(std::log(*mean.ratio)));
+        }
+        return most;
+    }
+
     // -- Which side is faster? --
 
     Section ranking() const {
         Table table{
             .columns = {{.title = say<text::compare::side>()},
                         {.title = say<text::compare::rank>(), .numeric = true, .rank = 1},
-                        {.title = say<text::compare::ratio_title>(baseline()), .numeric = true}},
+                        {.title = say<text::compare::over_baseline>(), .numeric = true},
+                        {.title = say<text::compare::over_next>(), .numeric = true, .rank = 2},
+                        {.title = say<text::compare::tally_title>(), .rank = 3},
+                        {.title = say<text::compare::cores>(), .numeric = true, .rank = 4},
+                        {.title = say<text::compare::machines>(), .numeric = true, .rank = 5}},
             .sheet = say<text::compare::ranking>()};
-        const auto add = [&](std::string title, std::uint8_t rank, bool data = false) {
-            table.columns.push_back(
-                {.title = std::move(title), .numeric = true, .data = data, .rank = rank});
-        };
-        if (many()) add(say<text::compare::over_next>(), 2);
-        if (cores_differ_) add(say<text::compare::per_core>(), 3);
-        add(say<text::compare::tally_title>(), 3, many());
-        add(say<text::compare::vcpu>(), 4);
-        add(say<text::compare::cores>(), 4);
-        add(say<text::compare::memory>(), 4);
-        add(say<text::compare::runs>(), 5);
-        add(say<text::compare::machines>(), 5, true);
         for (const auto& entry : comparison_.ranking) table.rows.push_back(ranked(entry));
         drop_empty_columns(table); // older files do not know their machine
+        RatioChart ratios;
+        for (const auto& entry : comparison_.ranking)
+            if (entry.side > 0)
+                add_ratio(ratios, sides_[entry.side].label, entry.side,
+                          comparison_.overall[entry.side]);
         return {.title = say<text::compare::ranking>(),
-                .question = many() ? say<text::compare::ranking_question>() : std::string{},
-                .blocks = {std::move(table)}};
+                .question = say<text::compare::ranking_question>(),
+                .blocks = {std::move(table),
+                           chart_of(say<text::compare::overall>(), std::move(ratios))}};
     }
 
     Row ranked(const Ranked& entry) const {
@@ -129,29 +148,15 @@ private:
         const auto add = [&](Shown cell) { row.cells.push_back(std::move(cell)); };
         add(entry.side == 0 ? number(1, unit_ratio, say<text::compare::baseline>())
                             : ratio_cell(mean, contrast_in_short(mean)));
-        if (many())
-            add(entry.over_next ? ratio_cell(*entry.over_next, contrast_in_short(*entry.over_next))
-                                : Shown{});
-        if (cores_differ_) add(per_core(entry.side));
+        add(entry.over_next ? ratio_cell(*entry.over_next, contrast_in_short(*entry.over_next))
+                            : Shown{});
         add({.text = entry.side == 0 ? std::string{}
                                      : tally_in_words(comparison_.tallies[entry.side])});
-        add(number(side.threads, unit_count));
         add(number(side.cores, unit_count));
-        add(number(side.memory, "B"));
-        add(count(side.runs));
         add(count(side.machines));
         return row;
     }
 
-    Facts in_short() const {
-        Facts facts{.facts = summary_of(comparison_), .look = Facts::Look::summary};
-        std::vector<Fact> tallies; // of two sides the ranking has them
-        for (std::size_t side = 1; many() && side < sides_.size(); ++side)
-            tallies.push_back({sides_[side].label, tally_in_words(comparison_.tallies[side]),
-                               sides_[side].label});
-        facts.facts.insert(facts.facts.begin(), tallies.begin(), tallies.end());
-        return facts;
-    }
     Section what_is_compared() const {
         Section section{.title = say<text::compare::sides>()};
         Facts facts;
@@ -162,36 +167,7 @@ private:
             facts.facts.push_back({side.label, std::move(text), side.label});
         }
         section.blocks.emplace_back(std::move(facts));
-        if (const auto parts = signs(); !parts.empty())
-            section.blocks.emplace_back(Paragraph{
-                .text =
-                    as_sentence(fmt::format("{}", fmt::join(parts, say<text::list::semicolon>()))),
-                .tone = Tone::quiet});
         return section;
-    }
-
-    /// Meaning of signs and words in the tables, as far as they occur.
-    std::set<std::string> signs() const {
-        std::set<std::string> parts;
-        const auto look = [&](const Contrast& contrast) {
-            if (!contrast.ratio) return;
-            if (contrast.kind == RatioKind::about)
-                parts.insert(say<text::compare::sign_about>());
-            else if (contrast.kind != RatioKind::exact)
-                parts.insert(say<text::compare::sign_bound>());
-            else if (contrast.outcome == ContrastOutcome::cannot_tell)
-                parts.insert(say<text::compare::sign_open>());
-            else if (contrast.outcome == ContrastOutcome::same)
-                parts.insert(say<text::compare::sign_same>(
-                    fmt::format("{:.3g}%", 100 * comparison_.minimum_effect)));
-        };
-        for (const auto& table : comparison_.tables) {
-            std::ranges::for_each(table.means, look);
-            for (const auto& row : table.rows)
-                for (const auto& cell : row.cells)
-                    if (cell.contrast) look(*cell.contrast);
-        }
-        return parts;
     }
 
     /// The overall ratio divided by that of the cores.
@@ -212,72 +188,120 @@ private:
     // -- In which families? --
 
     Section families() const {
-        Section section{.title = say<text::compare::families>(),
-                        .question = say<text::compare::families_question>()};
-        Table table{
-            .columns = {{.title = say<text::compare::family>()},
-                        {.title = say<text::compare::tally_title>(), .numeric = true, .rank = 1}},
-            .sheet = say<text::compare::families>()};
+        Section section{.title = say<text::compare::families>()};
+        Table table{.columns = {{.title = say<text::compare::family>()},
+                                {.title = baseline(),
+                                 .numeric = true,
+                                 .rank = static_cast<std::uint8_t>(many() ? 2 : 0),
+                                 .side = 1,
+                                 .key = "value"}},
+                    .sheet = say<text::compare::families>()};
         for (std::size_t side = 1; side < sides_.size(); ++side) {
-            const auto number = side_number(side);
-            table.columns.push_back(
-                {.title = sides_[side].label, .numeric = true, .side = number, .key = "ratio"});
-            table.columns.push_back(
-                {.title = say<text::compare::verdict>(), .data = true, .side = number});
-            table.columns.push_back(
-                {.title = say<text::compare::detectable>(), .data = true, .side = number});
-            table.columns.push_back({.title = say<text::compare::tally_title>(),
+            const auto at = side_number(side);
+            const auto& label = sides_[side].label;
+            const auto data = [&](std::string title) {
+                table.columns.push_back({.title = std::move(title), .data = true, .side = at});
+            };
+            if (!many())
+                table.columns.push_back(
+                    {.title = label, .numeric = true, .side = at, .key = "value"});
+            table.columns.push_back({.title = many() ? label : say<text::compare::change>(),
                                      .numeric = true,
-                                     .data = many(),
-                                     .rank = 2,
-                                     .side = number});
+                                     .side = at,
+                                     .key = "ratio"});
+            data(say<text::compare::verdict>());
+            data(say<text::compare::detectable>());
+            data(say<text::compare::outcomes>());
         }
-        for (const auto& family : comparison_.tables)
-            if (family.means.front().count > 0) table.rows.push_back(family_row(family));
-        section.blocks.emplace_back(families_chart());
+        table.columns.push_back(
+            {.title = say<text::compare::tally_title>(), .numeric = true, .rank = 1});
+        for (const auto* family : families_)
+            if (!compared_rows(*family).empty()) table.rows.push_back(family_row(*family));
+        if (comparison_.overall[0].count > 0 && !comparison_.ranking.empty()) {
+            if (table.rows.size() > 1) table.rows.push_back(overall_row());
+            if (cores_differ_) table.rows.push_back(row_per_core());
+        }
         section.blocks.emplace_back(std::move(table));
+        section.blocks.emplace_back(Paragraph{.text = legend_of(comparison_), .tone = Tone::quiet});
+        RatioChart ratios; // with many sides the colours of the table say it in less space
+        for (const auto* family : families_)
+            if (!many()) add_ratio(ratios, family->title, 1, family->means[1]);
+        if (!ratios.ratios.empty())
+            section.blocks.emplace_back(
+                chart_of(say<text::compare::families_chart>(), std::move(ratios)));
         return section;
     }
 
-    Row family_row(const ComparedTable& family) const {
-        Row row{.cells = {{.text = family.title},
-                          number(static_cast<double>(family.means.front().count), unit_count)},
-                .tags = {.family = family.rows.front().family}};
+    /// `cell_of` a side has its change.
+    template <class CellOf>
+    Row change_row(std::string title, const std::vector<std::optional<double>>& values,
+                   const std::string& unit, Shown cases, CellOf cell_of) const {
+        Row row{.cells = {{.text = std::move(title)}}};
+        const auto value = [&](std::size_t side) {
+            row.cells.push_back(number(values.empty() ? std::nullopt : values[side], unit.c_str()));
+        };
+        value(0);
         for (std::size_t side = 1; side < sides_.size(); ++side) {
-            const auto& mean = family.means[side];
-            row.cells.push_back(ratio_cell(mean, contrast_in_short(mean)));
-            row.cells.push_back({.text = outcome_in_words(mean.outcome), .tone = tone_of(mean)});
-            row.cells.push_back(number(mean.detectable, unit_share));
-            row.cells.push_back({.text = tally_in_words(family.tallies[side])});
-            row.tags.outcomes.emplace_back(to_string(mean.outcome));
+            if (!many()) value(side);
+            for (auto& cell : cell_of(side)) row.cells.push_back(std::move(cell));
         }
+        row.cells.push_back(std::move(cases));
+        return row;
+    }
+    /// "5", or "1 of 2" where the ratio is that of some.
+    static Shown cases_of(std::size_t counted, std::size_t compared) {
+        return number(static_cast<double>(counted), unit_count,
+                      counted == compared ? std::string{}
+                                          : say<text::compare::counted_of>(counted, compared));
+    }
+
+    Row family_row(const ComparedTable& family) const {
+        const auto count = family.means.front().count;
+        auto row = change_row(family.title, means_of_values(family), family.rows.front().unit,
+                              cases_of(count, compared_rows(family).size()), [&](std::size_t side) {
+                                  const auto& mean = family.means[side];
+                                  auto tally = family.tallies[side];
+                                  auto change = ratio_cell(mean, contrast_in_short(mean));
+                                  auto words = tally_in_words(tally);
+                                  tally.missing = 0;
+                                  if (count == 0)
+                                      change = {.text = tally_in_words(tally), .tone = Tone::quiet};
+                                  return std::vector<Shown>{std::move(change),
+                                                            {.text = outcome_in_words(mean.outcome),
+                                                             .tone = tone_of(mean)},
+                                                            number(mean.detectable, unit_share),
+                                                            {.text = std::move(words)}};
+                              });
+        row.tags.family = family.rows.front().family;
         return row;
     }
 
-    Chart families_chart() const {
-        RatioChart ratios;
-        HeatMap map{.row_title = say<text::compare::family>(),
-                    .column_title = say<text::compare::side>(),
-                    .ratio = true};
-        for (std::size_t side = 1; side < sides_.size(); ++side)
-            map.columns.push_back(sides_[side].label);
-        for (const auto& family : comparison_.tables) {
-            if (family.means.front().count == 0) continue;
-            map.rows.push_back(family.title);
-            for (std::size_t side = 1; side < sides_.size(); ++side) {
-                map.values.push_back(family.means[side].ratio);
-                add_ratio(ratios, family.title, side, family.means[side]);
-            }
-        }
-        Chart chart{.title = say<text::compare::families>()};
-        if (many()) {
-            chart.caption = say<text::compare::map_caption>(baseline());
-            chart.data = std::move(map);
-        } else {
-            chart.caption = say<text::compare::chart>(baseline());
-            chart.data = std::move(ratios);
-        }
-        return chart;
+    Shown counted() const {
+        std::size_t compared = 0;
+        for (const auto* family : families_) compared += compared_rows(*family).size();
+        return cases_of(comparison_.overall.front().count, compared);
+    }
+    Row overall_row() const {
+        return change_row(say<text::compare::all_families>(), {}, "", counted(),
+                          [&](std::size_t side) {
+                              const auto& mean = comparison_.overall[side];
+                              return std::vector<Shown>{
+                                  ratio_cell(mean, contrast_in_short(mean)),
+                                  {.text = outcome_in_words(mean.outcome), .tone = tone_of(mean)},
+                                  number(mean.detectable, unit_share),
+                                  {.text = tally_in_words(comparison_.tallies[side])}};
+                          });
+    }
+    Row row_per_core() const {
+        return change_row(say<text::compare::per_core>(), {}, "", counted(), [&](std::size_t side) {
+            return std::vector<Shown>{per_core(side), {}, {}, {}};
+        });
+    }
+
+    Chart chart_of(std::string title, RatioChart ratios) const {
+        return {.title = std::move(title),
+                .caption = say<text::compare::chart>(baseline()),
+                .data = std::move(ratios)};
     }
 
     static void add_ratio(RatioChart& chart, std::string label, std::size_t side,
@@ -294,33 +318,22 @@ private:
 
     // -- In which cases? --
 
-    void add_family(Document& document, const ComparedTable& family) const {
-        const auto rows = compared_rows(family);
-        if (rows.empty()) return;
-        Section section{.title = family.title, .question = family.question};
+    void add_cases(Document& document) const {
+        Section section{.title = say<text::compare::cases>()};
         auto table = cases_.table(false);
-        table.caption = family.common.empty()
-                            ? metric_in_words(family)
-                            : say<text::compare::all_rows>(metric_in_words(family), family.common);
-        RatioChart ratios;
-        for (const auto* row : rows) {
-            table.rows.push_back(cases_.row(*row, false));
-            const auto label =
-                row->library.empty() ? row->name : fmt::format("{} · {}", row->name, row->library);
-            for (std::size_t side = 1; side < row->cells.size(); ++side)
-                if (const auto& contrast = row->cells[side].contrast)
-                    add_ratio(ratios, label, side, *contrast);
-        }
-        if (!ratios.ratios.empty())
-            section.blocks.emplace_back(Chart{.title = family.title,
-                                              .caption = say<text::compare::chart>(baseline()),
-                                              .data = std::move(ratios)});
-        for (auto& chart : curves_of(comparison_, family))
-            section.blocks.emplace_back(std::move(chart));
+        for (const auto* family : families_)
+            for (const auto* row : compared_rows(*family)) {
+                table.rows.push_back(cases_.row(*row, false));
+                if (!comparison_.by_family) table.rows.back().group = family->title;
+            }
+        if (table.rows.empty()) return;
+        if (comparison_.tables.size() == 1 && !cores_differ_)
+            section.blocks.emplace_back(
+                Paragraph{.text = legend_of(comparison_), .tone = Tone::quiet});
         section.blocks.emplace_back(std::move(table));
-        if (const auto hidden = family.rows.size() - rows.size(); hidden > 0)
-            section.blocks.emplace_back(Paragraph{
-                .text = say_count<text::compare::hidden_rows>(hidden), .tone = Tone::quiet});
+        for (const auto* family : families_)
+            for (auto& chart : curves_of(comparison_, *family))
+                section.blocks.emplace_back(std::move(chart));
         document.sections.push_back(std::move(section));
     }
 
@@ -404,6 +417,7 @@ private:
     const std::vector<ComparedSide>& sides_;
     CaseTables cases_;
     bool cores_differ_;
+    std::vector<const ComparedTable*> families_; ///< as they are shown
 };
 
 } // namespace

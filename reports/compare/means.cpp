@@ -162,4 +162,17 @@ MeanRatio Tests::mean(const std::vector<WeightedRow>& rows, std::size_t side) co
     return mean;
 }
 
+bool stands_for_all(const Comparison& comparison, std::size_t common) {
+    constexpr std::size_t fewest = 5;
+    std::size_t measured = 0;
+    for (const auto& table : comparison.tables)
+        for (const auto& row : table.rows)
+            measured += std::ranges::any_of(
+                row.cells, [](const Cell& cell) { return cell.value.has_value(); });
+    const auto& tally = comparison.tallies[1];
+    const auto ratios = tally.better + tally.worse + tally.same + tally.cannot_tell;
+    return common > 0 && (comparison.sides.size() > 2 || 2 * common >= ratios) &&
+           (2 * common >= measured || (common >= fewest && 10 * common >= measured));
+}
+
 } // namespace assay::compare

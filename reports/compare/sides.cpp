@@ -249,29 +249,6 @@ std::optional<double> share_of_ceiling(const store::Collection& collection, cons
     return collection.series[row.series].higher_is_better ? share : 1 / share;
 }
 
-void name_rows(ComparedTable& table, bool share) {
-    std::map<std::string, std::size_t> rows_with;
-    const auto key = [](const record::Named& parameter) {
-        return fmt::format("{}={}", parameter.name, record::to_string(parameter.value));
-    };
-    for (const auto& row : table.rows)
-        for (const auto& parameter : row.parameters) ++rows_with[key(parameter)];
-    std::set<std::string, std::less<>> said;
-    record::Case common;
-    if (share && table.rows.size() > 1)
-        for (const auto& parameter : table.rows.front().parameters)
-            if (rows_with[key(parameter)] == table.rows.size()) {
-                said.insert(parameter.name);
-                common.parameters.push_back(parameter);
-            }
-    table.common = join(parameter_parts(common));
-    for (auto& row : table.rows) {
-        row.name = case_name(row.benchmark, row.parameters, {}, said);
-        if (!row.beside.empty()) row.name = join({row.name, row.beside});
-        if (!row.extra.empty()) row.name = say<text::words::labelled>(row.extra, row.name);
-    }
-}
-
 // --- unlike --------------------------------------------------------------------------------------
 
 namespace {

@@ -29,9 +29,6 @@ std::vector<std::string> notes_of_cell(const store::Collection& collection,
                                        const record::NamedList& conditions,
                                        const std::vector<std::uint32_t>& observations);
 
-/// Names of the rows; what all of them share is said in `common`, or with each.
-void name_rows(ComparedTable& table, bool share);
-
 /// Geometric mean over observations that have a ceiling; 1 is the limit reached.
 std::optional<double> share_of_ceiling(const store::Collection& collection, const ArrangedRow& row,
                                        const std::vector<std::uint32_t>& observations);

@@ -24,8 +24,7 @@ namespace {
 
 using document::Tone;
 
-constexpr std::size_t named = 3;        // families of a headline
-constexpr std::size_t fewest_cases = 5; // an overall ratio of fewer says little of two machines
+constexpr std::size_t named = 3; // families of a headline
 
 const Contrast* contrast_of(const ComparedTable& family, std::size_t side) {
     return side == 0 ? nullptr : &family.means[side];
@@ -90,15 +89,7 @@ public:
 
     std::string text() const {
         if (cases_.all == 0) return say<text::compare::only_questions>();
-        const bool one_way = std::max(cases_.better, cases_.worse) == cases_.all;
-        const auto series = comparison_.series;
-        const bool few =
-            2 * cases_.all <= series && (cases_.all < fewest_cases || 10 * cases_.all < series);
-        if (one_way && few)
-            return say_count<text::compare::verdict_few>(
-                cases_.all, series, subject(),
-                amount_than(cases_.least, cases_.most, label(other_)));
-        if (2 * mean_.count < cases_.all) return of_cases(); // the others are bounds, or less
+        if (!mean_.ratio) return of_cases();
         const bool better = mean_.outcome == ContrastOutcome::better;
         const auto others = others_of();
         if (better || mean_.outcome == ContrastOutcome::worse) {
@@ -106,7 +97,10 @@ public:
             if (!ends.empty())
                 ends = say<text::compare::interval>(ends) + say<text::list::semicolon>();
             const auto amount = amount_than(*mean_.ratio, *mean_.ratio, label(other_));
-            auto text = say<text::compare::verdict_is>(subject(), amount, ends + cases());
+            auto text = is_fastest()
+                            ? say<text::compare::verdict_fastest>(
+                                  label(one_), comparison_.ranking.size(), amount, ends + cases())
+                            : say<text::compare::verdict_is>(label(one_), amount, ends + cases());
             if (!others.empty()) text += say<text::compare::but>(list_of(others, named));
             return say<text::words::sentence>(text);
         }
@@ -131,12 +125,10 @@ public:
 
 private:
     const std::string& label(std::size_t side) const { return comparison_.sides[side].label; }
-    std::string subject() const {
+    bool is_fastest() const {
         const auto& all = comparison_.ranking;
         return comparison_.sides.size() > 2 && mean_.outcome == ContrastOutcome::better &&
-                       all.size() > 1 && all[0].side == one_ && all[1].side == other_
-                   ? say<text::compare::fastest>(label(one_), all.size())
-                   : label(one_);
+               all.size() > 1 && all[0].side == one_ && all[1].side == other_;
     }
     /// "22 cases, 3 machines each"
     std::string cases() const {
@@ -212,8 +204,19 @@ private:
                                                         cases_.all);
         return texts;
     }
-    /// Where there is no overall ratio, or one of few of the cases.
+    /// Where there is no overall ratio.
     std::string of_cases() const {
+        const auto series = comparison_.series;
+        const bool few = 2 * cases_.all < series;
+        const bool one_way = std::max(cases_.better, cases_.worse) == cases_.all;
+        const auto text =
+            few && one_way ? say<text::compare::verdict_range>(
+                                 label(one_), amount_than(cases_.least, cases_.most, label(other_)))
+                           : by_cases();
+        return few ? sentences({text, say_count<text::compare::few_common>(cases_.all, series)})
+                   : text;
+    }
+    std::string by_cases() const {
         const auto texts = cases_unlike(ContrastOutcome::missing);
         const auto ratio = [&](double share) {
             return contrast_in_short({.outcome = ContrastOutcome::better,
@@ -284,7 +287,9 @@ VerdictWords verdict_of(const Comparison& comparison) {
     if (!has_common(comparison)) return {say<text::compare::nothing_in_common>(), Tone::bad};
     const bool many = comparison.sides.size() > 2;
     if (many && comparison.ranking.size() < 2)
-        return {say<text::compare::not_all>(comparison.sides.size()), Tone::weak};
+        return {say_count<text::compare::not_all>(comparison.overall.front().count,
+                                                  comparison.series, comparison.sides.size()),
+                Tone::weak};
     auto one = many ? comparison.ranking[0].side : 1;
     auto other = many ? comparison.ranking[1].side : 0;
     auto mean = many ? *comparison.ranking[0].over_next : comparison.overall[1];
@@ -295,28 +300,26 @@ VerdictWords verdict_of(const Comparison& comparison) {
             other = 0;
             mean = comparison.overall[one];
         }
-    std::vector<std::string> lines{Headline{comparison, one, other, mean}.text()};
-    if (const auto& over_first = comparison.overall[one];
-        many && one != 0 && other != 0 && over_first.ratio &&
-        (over_first.outcome == ContrastOutcome::better ||
-         over_first.outcome == ContrastOutcome::worse))
-        lines.push_back(say<text::compare::verdict_of_baseline>(
-            comparison.sides[one].label,
-            amount_than(*over_first.ratio, *over_first.ratio, comparison.sides[0].label)));
     const bool open =
         mean.outcome == ContrastOutcome::cannot_tell || mean.outcome == ContrastOutcome::missing;
-    return {sentences(lines), open                                            ? Tone::weak
-                              : many || mean.outcome == ContrastOutcome::same ? Tone::plain
-                                                                              : tone_of(mean)};
+    return {Headline{comparison, one, other, mean}.text(),
+            open                                            ? Tone::weak
+            : many || mean.outcome == ContrastOutcome::same ? Tone::plain
+                                                            : tone_of(mean)};
 }
 
 std::vector<std::string> gaps_of(const Comparison& comparison) {
     std::size_t alone = 0;
     std::size_t open = 0;
+    std::size_t unresolved = 0;
     for (const auto& table : comparison.tables) {
         alone += table.rows.size() - compared_rows(table).size();
-        open += static_cast<std::size_t>(std::ranges::count_if(
-            table.rows, [](const ComparedRow& row) { return open_contrast(row) != nullptr; }));
+        for (const auto& row : table.rows) {
+            open += open_contrast(row) != nullptr ? 1 : 0;
+            unresolved += std::ranges::any_of(row.cells, [](const Cell& cell) {
+                return cell.contrast && cell.contrast->outcome == ContrastOutcome::cannot_tell;
+            });
+        }
     }
     std::vector<std::string> causes;
     std::vector<std::string> of_open;
@@ -342,7 +345,7 @@ std::vector<std::string> gaps_of(const Comparison& comparison) {
             say_count<text::compare::no_partner>(alone, comparison.series, list_of(causes, named)));
     if (open > 0)
         lines.push_back(
-            say_count<text::compare::no_verdict>(open, comparison.series, list_of(of_open, named)));
+            say_count<text::compare::no_verdict>(open, unresolved, list_of(of_open, named)));
     if (files > 0) lines.push_back(say_count<text::compare::no_file>(files));
     return lines;
 }

@@ -53,55 +53,6 @@ std::string bound_text(const Contrast& contrast) {
                                                                 : say<text::compare::about>(shown);
 }
 
-/// The case that differs most in this direction.
-void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, ContrastOutcome outcome,
-                 std::string name) {
-    std::string text;
-    double most = 0;
-    for (const auto& table : comparison.tables)
-        for (const auto& row : table.rows)
-            for (std::size_t side = 1; side < row.cells.size(); ++side) {
-                const auto& contrast = row.cells[side].contrast;
-                if (!contrast || contrast->outcome != outcome || !contrast->ratio) continue;
-                const double size = std::abs(std::log(sure_ratio(*contrast)));
-                if (size <= most) continue;
-                most = size;
-                text = say<text::words::labelled>(row.identity, contrast_in_short(*contrast));
-                if (comparison.sides.size() > 2)
-                    text = say<text::words::labelled>(comparison.sides[side].label, text);
-            }
-    if (!text.empty()) facts.push_back({std::move(name), std::move(text)});
-}
-
-/// Performance delivered to guests, slow replicas too: the geometric mean over cases that both have.
-void add_delivered(std::vector<Fact>& facts, const Comparison& comparison) {
-    std::vector<std::string> texts;
-    bool any = false;
-    for (std::size_t side = 1; side < comparison.sides.size(); ++side) {
-        double logs = 0;
-        std::size_t count = 0;
-        for (const auto& table : comparison.tables)
-            for (const auto& row : table.rows) {
-                const Cell& a = row.cells.front();
-                const Cell& b = row.cells[side];
-                if (!a.value || !b.value || !(*a.value > 0) || !(*b.value > 0)) continue;
-                const double more =
-                    std::log(b.delivered.value_or(*b.value) / a.delivered.value_or(*a.value));
-                logs += row.higher_is_better ? more : -more;
-                any |= a.delivered || b.delivered;
-                ++count;
-            }
-        if (count == 0) continue;
-        const auto text =
-            say<text::words::in_brackets>(change_text(std::exp(logs / static_cast<double>(count))),
-                                          say_count<text::compare::some_cases>(count));
-        texts.push_back(say<text::words::labelled>(comparison.sides[side].label, text));
-    }
-    if (any)
-        facts.push_back(
-            {say<text::compare::delivered>(), say<text::compare::delivered_ratio>(join(texts))});
-}
-
 /// "±0.4%"; empty without an interval.
 std::string spread_in_words(const std::optional<double>& value, const std::optional<double>& low,
                             const std::optional<double>& high) {
@@ -112,6 +63,15 @@ std::string spread_in_words(const std::optional<double>& value, const std::optio
     return document::interval_in_words(metric);
 }
 
+constexpr double worth_saying = 0.01;
+/// What a guest delivers with its slow replicas, as a share of the value; 1 where none is slow.
+double delivered_share(const Cell& cell) {
+    constexpr double all = 0.995;
+    return cell.value && cell.delivered && cell.fast_share.value_or(1) < all
+               ? *cell.delivered / *cell.value
+               : 1;
+}
+
 /// The order of sides with zeros.
 std::string order_in_words(ContrastOutcome outcome) {
     if (outcome == ContrastOutcome::same) return say<text::compare::both_zero>();
@@ -120,6 +80,14 @@ std::string order_in_words(ContrastOutcome outcome) {
 }
 
 } // namespace
+
+bool has_common(const Comparison& comparison) {
+    const auto compared = [](const Tally& tally) {
+        return tally.better + tally.worse + tally.same + tally.cannot_tell > 0;
+    };
+    return std::ranges::any_of(comparison.tallies, compared) ||
+           std::ranges::any_of(comparison.question_tallies, compared);
+}
 
 std::string outcome_in_words(ContrastOutcome outcome) {
     return std::string{find_text("outcome", to_string(outcome)).value_or("")};
@@ -145,8 +113,9 @@ double within(const Contrast& contrast) {
 }
 
 std::string amount_in_words(double ratio, bool percent) {
-    if (percent) return percent_in_words(std::abs(ratio - 1));
-    return ratio >= 9.95 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.2g}", ratio);
+    if (!percent) return fmt::format("{:.3g}", ratio);
+    const double share = std::max(std::abs(ratio - 1), 0.001); // no value is known better
+    return fmt::format("{:g}%", std::round(1000 * share) / 10);
 }
 
 std::string ends_in_words(const Contrast& contrast, bool is_signed) {
@@ -225,10 +194,7 @@ std::string interval_in_words(const Cell& cell) {
 }
 
 std::string delivered_in_words(const Cell& cell, const std::string& unit) {
-    constexpr double worth_saying = 0.01;
-    if (!cell.value || !cell.delivered || !cell.fast_share ||
-        std::abs(*cell.delivered / *cell.value - 1) <= worth_saying)
-        return "";
+    if (std::abs(delivered_share(cell) - 1) <= worth_saying) return "";
     return say<text::compare::delivered_value>(record::human(*cell.delivered, unit),
                                                record::human_percent(*cell.fast_share));
 }
@@ -243,23 +209,14 @@ std::string tally_in_words(const Tally& tally) {
     return join(parts);
 }
 
-std::string metric_in_words(const ComparedTable& table) {
-    if (table.rows.empty()) return "";
-    const auto& row = table.rows.front();
-    return row.higher_is_better ? say<text::compare::more_is_better>(row.metric)
-                                : say<text::compare::less_is_better>(row.metric);
-}
-
 std::string method_in_words(const Comparison& comparison) {
     const auto unit = comparison.unit == Unit::machine ? say<text::compare::unit_machine>()
                       : comparison.unit == Unit::run   ? say<text::compare::unit_run>()
                                                        : say<text::compare::unit_replica>();
     return say<text::compare::method>(
-        unit, comparison.paired ? say<text::compare::paired>() : std::string{}, comparison.tests,
+        unit, comparison.paired ? say<text::compare::paired>() : std::string{},
         comparison.correction == Correction::family_wise ? say<text::compare::family_wise>()
-                                                         : say<text::compare::false_discovery>(),
-        fmt::format("{:g}", comparison.alpha),
-        fmt::format("{:.3g}%", 100 * comparison.minimum_effect));
+                                                         : say<text::compare::false_discovery>());
 }
 
 std::string title_of(const Comparison& comparison) {
@@ -268,12 +225,87 @@ std::string title_of(const Comparison& comparison) {
     return say<text::compare::title_many>(sides.size() - 1, sides.front().label);
 }
 
-std::vector<Fact> summary_of(const Comparison& comparison) {
-    std::vector<Fact> facts;
-    add_extreme(facts, comparison, ContrastOutcome::better, say<text::compare::largest_gain>());
-    add_extreme(facts, comparison, ContrastOutcome::worse, say<text::compare::largest_loss>());
-    add_delivered(facts, comparison);
-    return facts;
+std::string level_in_words(const Comparison& comparison) {
+    return say<text::compare::legend>(fmt::format("{:.3g}%", 100 * comparison.minimum_effect),
+                                      fmt::format("{:g}", comparison.alpha), comparison.tests);
+}
+
+std::string legend_of(const Comparison& comparison) {
+    bool same = false;
+    bool open = false;
+    bool bound = false;
+    bool about = false;
+    const auto look = [&](const Contrast& contrast) {
+        if (!contrast.ratio) return;
+        about |= contrast.kind == RatioKind::about;
+        bound |= contrast.kind == RatioKind::at_least || contrast.kind == RatioKind::at_most;
+        if (contrast.kind != RatioKind::exact) return;
+        open |= contrast.outcome == ContrastOutcome::cannot_tell;
+        same |= contrast.outcome == ContrastOutcome::same;
+    };
+    for (const auto& table : comparison.tables) {
+        std::ranges::for_each(table.means, look);
+        for (const auto& row : table.rows)
+            for (const auto& cell : row.cells)
+                if (cell.contrast) look(*cell.contrast);
+    }
+    std::vector<std::string> lines{level_in_words(comparison)};
+    if (open) lines.push_back(say<text::compare::sign_open>());
+    if (same)
+        lines.push_back(
+            say<text::compare::sign_same>(fmt::format("{:.3g}%", 100 * comparison.minimum_effect)));
+    if (bound) lines.push_back(say<text::compare::sign_bound>());
+    if (about) lines.push_back(say<text::compare::sign_about>());
+    return sentences(lines);
+}
+
+std::vector<std::optional<double>> means_of_values(const ComparedTable& family) {
+    std::vector<std::optional<double>> means;
+    if (family.means.front().count == 0) return means;
+    for (std::size_t side = 0; side < family.means.size(); ++side) {
+        double logs = 0;
+        double count = 0;
+        bool all = true;
+        for (const auto& row : family.rows) {
+            if (!row.common) continue;
+            const auto& value = row.cells[side].value;
+            all &= value && *value > 0;
+            logs += value ? std::log(*value) : 0;
+            count += 1;
+        }
+        means.push_back(all && count > 0 ? std::optional{std::exp(logs / count)} : std::nullopt);
+    }
+    return means;
+}
+
+std::string delivered_overall(const Comparison& comparison) {
+    std::vector<std::string> texts;
+    bool any = false;
+    for (const auto& entry : comparison.ranking) {
+        if (entry.side == 0) continue;
+        double logs = 0; // the mean over families, as the overall ratio
+        double families = 0;
+        for (const auto& table : comparison.tables) {
+            double own = 0;
+            double count = 0;
+            for (const auto& row : table.rows) {
+                if (!row.common) continue;
+                const double more = std::log(delivered_share(row.cells[entry.side]) /
+                                             delivered_share(row.cells.front()));
+                own += row.higher_is_better ? more : -more;
+                count += 1;
+            }
+            if (count == 0) continue;
+            logs += own / count;
+            families += 1;
+        }
+        const double factor = families > 0 ? std::exp(logs / families) : 1;
+        any |= std::abs(factor - 1) > worth_saying;
+        texts.push_back(say<text::words::labelled>(
+            comparison.sides[entry.side].label,
+            change_text(comparison.overall[entry.side].ratio.value_or(1) * factor)));
+    }
+    return any ? say<text::compare::delivered_ratio>(join(texts)) : std::string{};
 }
 
 bool is_compared(const ComparedRow& row) {

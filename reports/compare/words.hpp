@@ -7,6 +7,7 @@
 #include "compare/comparison.hpp"
 #include "document/document.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ double sure_ratio(const Contrast& contrast);
 std::string percent_in_words(double share);
 /// Is a ratio said as a change in percent, or as times?
 bool is_near(double ratio);
-/// Without a sign: "6.6%" of 1.066 and of 0.934, or "3.1".
+/// Without a sign, as exact as tables have it: "6.6%" of 1.066 and of 0.934, or "3.12".
 std::string amount_in_words(double ratio, bool percent);
 /// The interval, with or without signs: "+5.1 to +11.2%", "3.05 to 3.19"; empty without one.
 std::string ends_in_words(const Contrast& contrast, bool is_signed);
@@ -40,13 +41,17 @@ std::string interval_in_words(const Cell& cell);
 std::string delivered_in_words(const Cell& cell, const std::string& unit);
 /// "12 faster, 1 slower, 4 the same"
 std::string tally_in_words(const Tally& tally);
-/// "floating point rate; more is better"
-std::string metric_in_words(const ComparedTable& table);
 /// How verdicts come about.
 std::string method_in_words(const Comparison& comparison);
 std::string title_of(const Comparison& comparison);
-/// The extremes, and what guests deliver.
-std::vector<document::Fact> summary_of(const Comparison& comparison);
+/// From what on a difference counts, and the confidence of intervals.
+std::string level_in_words(const Comparison& comparison);
+/// What signs and words in the tables mean, with the confidence and the level of the test.
+std::string legend_of(const Comparison& comparison);
+/// The overall ratios with slow replicas included, where these are something else; else empty.
+std::string delivered_overall(const Comparison& comparison);
+/// The geometric mean of the values of the rows of `means`, one for each side; empty without such rows.
+std::vector<std::optional<double>> means_of_values(const ComparedTable& family);
 
 bool is_compared(const ComparedRow& row);
 /// Rows that at least two sides have; the others are in `not_compared`, with their reasons.

@@ -84,10 +84,12 @@ struct Ratio {
     std::string outcome{};        ///< code
     std::string text{};           ///< "1.25x [1.20, 1.30]"
     std::optional<double> mark{}; ///< a bound of its own
-    double from = 1;              ///< start of a waterfall's bar
+    std::optional<double> from{}; ///< start of a waterfall's bar; otherwise that of the axis
 };
 struct RatioChart {
-    bool share = false;          ///< bars from 0, in percent: a bullet chart; otherwise from 1
+    /// "": times as good, bars from 1; "share": in percent, bars from 0, a bullet chart; otherwise a currency, bars from
+    /// 0: "USD", "USD/h".
+    std::string unit{};
     std::vector<Ratio> ratios{}; ///< of one label follow each other
 };
 
@@ -162,7 +164,7 @@ ASSAY_FIELDS(Roof, name, value)
 ASSAY_FIELDS(RoofPoint, label, intensity, rate)
 ASSAY_FIELDS(RooflineChart, peaks, bandwidths, levels, points)
 ASSAY_FIELDS(Ratio, label, side, ratio, low, high, outcome, text, mark, from)
-ASSAY_FIELDS(RatioChart, share, ratios)
+ASSAY_FIELDS(RatioChart, unit, ratios)
 ASSAY_FIELDS(TimePoint, seconds, value, low, high, label)
 ASSAY_FIELDS(TimeMark, seconds, text, outcome)
 ASSAY_FIELDS(TimeChart, unit, higher_is_better, points, marks)

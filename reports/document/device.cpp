@@ -80,7 +80,7 @@ std::string device_in_words(const record::Case& c) {
                             : chip);
     }
     add_throttles(parts, device);
-    return parts.empty() ? "" : say<text::device::while_measuring>(join(parts));
+    return join(parts);
 }
 
 } // namespace assay::document

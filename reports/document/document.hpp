@@ -33,6 +33,7 @@ struct Fact {
     std::string text;
     std::string key;      ///< the name in English, whatever the report speaks: for programs
     std::string detail{}; ///< smaller, after the text: "±0.4%, 94% of peak"
+    std::optional<double> share{}; ///< of a bound: drawn as a line of that length
     Tone tone = Tone::plain;
 };
 
@@ -117,8 +118,9 @@ struct Column {
     /// Columns that belong together, 1 and up: the side of a comparison. Stacked below each other where there is no
     /// room beside each other. The first of them has the side's name for a title.
     std::uint8_t side = 0;
-    bool bar = false;  ///< its interval is drawn beside it, up to ±30%
-    std::string key{}; ///< for programs: "value", "ratio"; a page can hide the columns of a key
+    bool bar = false; ///< its interval is drawn beside it, up to ±30%
+    /// For programs: "value", "ratio", "metric"; a page can hide the columns of a key.
+    std::string key{};
 };
 
 /// Keys that a page can filter rows by.
@@ -154,6 +156,7 @@ struct Section {
     std::vector<Block> blocks{};
     bool heading =
         true; ///< false: the section begins without its title, which a page's contents still show
+    bool detail = false; ///< on a terminal with --all-rows alone; see Document::rest
 };
 
 struct Document {
@@ -168,6 +171,7 @@ struct Document {
     Tone tone = Tone::plain;
     std::vector<Section> sections{};
     std::vector<Paragraph> foot{};    ///< the method, at the end
+    std::string rest{};               ///< what a terminal says instead of its detail and foot
     std::optional<double> date{};     ///< of the data: seconds since 1970
     std::vector<std::string> sides{}; ///< names of the columns' sides, the first is side 1
 };

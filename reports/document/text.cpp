@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/text.hpp"
 
+#include "base/quantity.hpp"
 #include "base/utc.hpp"
 #include "document/language.hpp"
+#include "document/texts/duration.hpp"
 #include "document/texts/list.hpp"
+#include "record/format.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -13,6 +16,9 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace assay::document {
 namespace {
@@ -28,10 +34,23 @@ std::string last_separator(std::string_view before, std::string_view after) {
     return fmt::format("{}{}{}", ends_in_ascii(before) ? " " : "", last, ascii_follows ? " " : "");
 }
 
+/// Older files have the address of a public data sheet as "https:/<path:0c108e>", which nobody can follow.
+std::string without_hidden_address(std::string text) {
+    for (const std::string_view address : {": https:/<path:", ": http:/<path:"})
+        for (auto at = text.find(address); at != text.npos; at = text.find(address, at)) {
+            const auto end = text.find('>', at);
+            if (end == text.npos) break;
+            text.erase(at, end + 1 - at);
+        }
+    return text;
+}
+
 } // namespace
 
 void translate(record::Run& run) {
-    const auto say_it = [](std::string& text) { text = translated(text); };
+    const auto say_it = [](std::string& text) {
+        text = translated(without_hidden_address(std::move(text)));
+    };
     for (auto& left_out : run.left_out) say_it(left_out.note);
     for (auto& c : run.cases) {
         say_it(c.reason);
@@ -61,8 +80,56 @@ std::string list_of(const std::vector<std::string>& items, std::size_t shown) {
     return say<text::list::more>(out, left);
 }
 
+std::string list_of_nodes(const std::vector<std::string>& names) {
+    constexpr std::size_t longest = 60; // characters
+    constexpr std::size_t few = 2;
+    if (names.size() <= few) return list_of(names, few);
+    const auto first = [&](std::size_t count) {
+        const std::vector<std::string> some(names.begin(),
+                                            names.begin() + static_cast<std::ptrdiff_t>(count));
+        return list_of(fold_ranges(some), count);
+    };
+    auto text = first(names.size());
+    std::size_t fits = names.size();
+    if (text.size() > longest) { // the most names that fit; one is always there
+        std::size_t too_many = std::exchange(fits, 1);
+        while (too_many - fits > 1) {
+            const auto middle = fits + (too_many - fits) / 2;
+            (first(middle).size() <= longest ? fits : too_many) = middle;
+        }
+        text = first(fits);
+    }
+    const auto left = names.size() - fits;
+    if (left == 0) return text;
+    if (language_in_use() == Language::zh && ends_in_ascii(text)) text += ' ';
+    return say<text::list::more>(text, left);
+}
+
 std::string join(const std::vector<std::string>& parts) {
     return fmt::format("{}", fmt::join(parts, say<text::list::comma>()));
+}
+
+std::string duration_in_words(double seconds) {
+    seconds = std::fabs(seconds);
+    constexpr double minute = 60;
+    if (!(seconds >= minute - 0.5)) // below that, three digits
+        return seconds < 1 ? record::human(seconds, "s")
+                           : say<text::duration::seconds>(fmt::format(
+                                 "{:.3g}", seconds < 10 ? seconds : std::round(seconds)));
+    constexpr long long in_hour = 60;
+    constexpr long long in_day = 24 * in_hour;
+    const auto minutes = std::llround(seconds / minute);
+    if (const auto whole = std::llround(seconds); whole < 60 * in_hour) {
+        return whole % 60 == 0 ? say<text::duration::minutes>(whole / 60)
+                               : say<text::duration::minutes_seconds>(whole / 60, whole % 60);
+    }
+    if (minutes < 2 * in_day)
+        return minutes % in_hour == 0
+                   ? say<text::duration::hours>(minutes / in_hour)
+                   : say<text::duration::hours_minutes>(minutes / in_hour, minutes % in_hour);
+    const auto hours = (minutes + in_hour / 2) / in_hour;
+    return hours % 24 == 0 ? say<text::duration::days>(hours / 24)
+                           : say<text::duration::days_hours>(hours / 24, hours % 24);
 }
 
 std::string capitalised(std::string text) {

@@ -26,6 +26,9 @@ void translate(record::Run& run);
 /// "a", "a and b", "a, b and 3 more", in the language in use.
 std::string list_of(const std::vector<std::string>& items, std::size_t shown);
 
+/// "n1 and n7", "node[07-40]", "n1, gpu[0-3] and 12 more": several nodes as ranges, cut so that the list fits a line.
+std::string list_of_nodes(const std::vector<std::string>& names);
+
 /// "fp64, size 1024, all threads": parts of one thing, with the commas of the language in use.
 std::string join(const std::vector<std::string>& parts);
 
@@ -37,6 +40,9 @@ std::string sentences(const std::vector<std::string>& parts);
 
 /// With a full stop, where it has none: what others wrote, before a sentence of ours.
 std::string as_sentence(std::string text);
+
+/// "1.36 s", "4 min 50 s", "3 h 5 min", "2 days 4 h" of a length, whatever its sign.
+std::string duration_in_words(double seconds);
 
 // --- dates ---------------------------------------------------------------------------------------
 // Days and quarters (UTC) of seconds since 1970.

@@ -15,8 +15,13 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace assay::document {
 namespace {
@@ -206,6 +211,48 @@ std::string case_name(std::string_view benchmark, const record::NamedList& param
         if (!said.contains(parameter.name))
             rest.push_back(parameter_in_words(parameter, known.find(parameter.name)));
     return join(rest);
+}
+
+std::vector<std::string> short_names(const std::vector<NamedCase>& cases) {
+    std::map<std::string_view, std::size_t> count; // cases of a benchmark
+    std::map<std::tuple<std::string_view, std::string_view, std::string>, std::size_t> count_with;
+    for (const auto& c : cases) {
+        ++count[c.benchmark];
+        for (const auto& parameter : c.parameters)
+            ++count_with[{c.benchmark, parameter.name, record::to_string(parameter.value)}];
+    }
+    // From the shortest name to the whole one; each case has the first that no other has.
+    constexpr std::size_t levels = 5;
+    std::vector<std::array<std::string, levels>> names;
+    std::array<std::map<std::string, std::size_t>, levels> seen;
+    for (const auto& c : cases) {
+        std::set<std::string, std::less<>> all;
+        std::set<std::string, std::less<>> shared;
+        for (const auto& parameter : c.parameters) {
+            all.insert(parameter.name);
+            if (count_with[{c.benchmark, parameter.name, record::to_string(parameter.value)}] ==
+                count[c.benchmark])
+                shared.insert(parameter.name);
+        }
+        const auto brief = case_name(c.benchmark, c.parameters, {}, all);
+        auto apart = case_name(c.benchmark, c.parameters, {}, shared);
+        auto whole = case_name(c.benchmark, c.parameters);
+        if (!c.more.empty()) {
+            apart = join({apart, c.more});
+            whole = join({whole, c.more});
+        }
+        const std::string library{c.library};
+        names.push_back(
+            {brief, join({brief, library}), apart, join({apart, library}), join({whole, library})});
+        for (std::size_t i = 0; i < levels; ++i) ++seen.at(i)[names.back().at(i)];
+    }
+    std::vector<std::string> out;
+    for (const auto& of_case : names) {
+        std::size_t i = 0;
+        while (i + 1 < levels && seen.at(i)[of_case.at(i)] > 1) ++i;
+        out.push_back(plain(of_case.at(i)));
+    }
+    return out;
 }
 
 std::string parameters_in_words(const record::Case& c) {

@@ -41,6 +41,16 @@ std::string case_name(std::string_view benchmark, const record::NamedList& param
                       const record::NamedList& settings = {},
                       const std::set<std::string, std::less<>>& said = {});
 
+/// A case among others.
+struct NamedCase {
+    std::string_view benchmark;
+    const record::NamedList& parameters;
+    std::string_view library;
+    std::string more{}; ///< conditions: "ranks 4"
+};
+/// "GEMM fp64, openblas", "STREAM triad, one thread": of each no more than tells it from the others.
+std::vector<std::string> short_names(const std::vector<NamedCase>& cases);
+
 /// One parameter: "size 1024", "fp64". `setting`: what a symbolic value resolved to.
 std::string parameter_in_words(const record::Named& parameter,
                                const record::Value* setting = nullptr);
@@ -89,8 +99,8 @@ std::string causes_in_words(const record::Telemetry& telemetry);
 
 /// "2 x NVIDIA H200 (140 GiB)": a text for each kind of device.
 std::vector<std::string> device_kinds(const record::Machine& machine);
-/// "device while measuring: 640 W (at most 690 W), 1.76 GHz, 61 °C, slowed by its power limit for 1.2 s";
-/// empty where nothing is known.
+/// "640 W (up to 690 W), 1.76 GHz, 61 °C, slowed by its power limit for 1.2 s": the device while it was measured; empty
+/// where nothing is known.
 std::string device_in_words(const record::Case& c);
 
 } // namespace assay::document

@@ -52,13 +52,6 @@ std::vector<UnitCell> cells_of(const ComparedRow& row) {
     return cells;
 }
 
-Value summary_facts(const Comparison& comparison) {
-    Value summary = Value::array();
-    for (const auto& fact : summary_of(comparison))
-        summary.push_back({{"name", fact.name}, {"text", fact.text}});
-    return summary;
-}
-
 struct Method {
     const Comparison& of;
 };
@@ -83,9 +76,9 @@ ASSAY_FIELDS(ComparedSide, label, what, runs, machines, measured, campaigns, thr
 ASSAY_FIELDS(Ranked, side, rank)
 ASSAY_FIELDS(NotCompared, what, reason, where)
 ASSAY_FIELDS(Comparison, ("assay.comparison/1", "schema"), (title_of(record), "title"),
-             (verdict_of(record).text, "verdict"), (gaps_of(record), "gaps"), sides,
-             (summary_facts(record), "summary"), tables, questions, others, overall, ranking,
-             tallies, question_tallies, series, (Method{record}, "method"), notes, not_compared)
+             (verdict_of(record).text, "verdict"), (gaps_of(record), "gaps"), sides, tables,
+             questions, others, overall, ranking, tallies, question_tallies, series,
+             (Method{record}, "method"), notes, not_compared)
 
 /// The first side is compared with nothing.
 static Value encode_value(const std::vector<MeanRatio>& means) {

@@ -6,14 +6,18 @@
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/fleet.hpp"
+#include "document/texts/list.hpp"
+#include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace assay::fleet {
@@ -26,7 +30,7 @@ using Shown = document::Cell;
 
 /// Rows of a table: a page of more is slow, and nobody reads them. The map has every node.
 constexpr std::size_t most_rows = 200;
-constexpr std::size_t most_faults = 20; // of one kind
+constexpr std::size_t most_evidence = 6;
 
 Shown ratio(double value) {
     if (!std::isfinite(value)) return {};
@@ -36,14 +40,30 @@ Shown share(double value) {
     if (!std::isfinite(value)) return {};
     return {.text = human_percent(value), .number = value, .unit = unit_share};
 }
-Shown minutes(double seconds) {
-    const auto whole = static_cast<std::size_t>(std::ceil(seconds / 60));
-    return {.text = std::to_string(whole), .number = seconds, .unit = "s"};
-}
 
 /// Far enough from 1 that a reader should see it.
 Tone tone_of_ratio(double value, bool screened) {
     return screened ? Tone::bad : value > 0.98 ? Tone::plain : Tone::quiet;
+}
+
+/// Faults of one kind as one, with all of their nodes. Nodes unlike most differ in something of their own.
+std::vector<FleetFault> together(const std::vector<FleetFault>& faults) {
+    std::vector<FleetFault> all;
+    for (const auto& fault : faults) {
+        const bool apart = fault.code == FaultCode::mixed_versions ||
+                           fault.code == FaultCode::mixed_plans ||
+                           fault.code == FaultCode::mixed_software;
+        const auto same = std::ranges::find(all, fault.code, &FleetFault::code);
+        if (apart || same == all.end()) {
+            all.push_back(fault);
+            continue;
+        }
+        for (const auto& node : fault.nodes)
+            if (std::ranges::find(same->nodes, node) == same->nodes.end())
+                same->nodes.push_back(node);
+        std::ranges::copy(fault.evidence, std::back_inserter(same->evidence));
+    }
+    return all;
 }
 
 class Builder {
@@ -89,29 +109,57 @@ private:
                                 {.title = say<text::fleet::found>()}},
                     .sheet = say<text::fleet::look_title>()};
         std::size_t more = 0;
-        for (const auto& node : fleet_.nodes) {
-            auto found = findings_of(fleet_, node);
-            if (node.state == NodeState::good) continue;
-            if (node.state == NodeState::not_judged) continue;
+        const auto groups = groups_of(fleet_);
+        for (const auto& group : groups) {
             if (table.rows.size() == most_rows) {
-                ++more;
+                more += group.size();
                 continue;
             }
-            const auto next = next_of(fleet_, node);
+            std::vector<std::string> names;
+            for (const auto* node : group) names.push_back(node->name);
+            const auto state = group.front()->state;
+            const auto next = next_of(fleet_, group);
             table.rows.push_back(
-                {.cells = {{.text = node.name},
-                           {.text = state_in_words(node.state), .tone = tone_of(node.state)},
-                           {.text = sentences_or_parts(found),
+                {.cells = {{.text = list_of_nodes(names)},
+                           {.text = state_in_words(state),
+                            .detail =
+                                names.size() > 1 ? say_count<text::fleet::count>(names.size()) : "",
+                            .tone = tone_of(state)},
+                           {.text = sentences_or_parts(findings_of(fleet_, group)),
                             .notes =
                                 next.empty() ? std::vector<std::string>{} : std::vector{next}}},
-                 .tags = {.outcomes = {std::string{to_string(node.state)}}}});
+                 .tags = {.outcomes = {std::string{to_string(state)}}}});
         }
         if (table.rows.empty()) return;
         document::Section section{.title = say<text::fleet::look_title>(),
-                                  .question = say<text::fleet::look_question>(),
                                   .blocks = {std::move(table)}};
         add_more(section, more);
+        for (const auto& group : groups)
+            if (group.size() > 1 && group.front()->state == NodeState::again)
+                add_low_values(section, group);
         document.sections.push_back(std::move(section));
+    }
+    /// A row for each node of a group to be retested.
+    void add_low_values(document::Section& section, const NodeGroup& group) const {
+        Table table{.caption = say<text::fleet::low_values>(),
+                    .columns = {{.title = say<text::fleet::node>()},
+                                {.title = say<text::fleet::of_median>(), .numeric = true},
+                                {.title = say<text::fleet::test_item>()},
+                                {.title = say<text::fleet::also_low>(), .rank = 1}},
+                    .sheet = say<text::fleet::low_values>()};
+        for (const auto* node : group | std::views::take(most_rows)) {
+            const auto values = open_values_of(fleet_, *node);
+            const auto lowest = std::ranges::find(node->suspects, false, &Suspect::decided);
+            table.rows.push_back(
+                {.cells = {{.text = node->name},
+                           ratio(lowest->ratio),
+                           {.text = item_in_words(fleet_.items[lowest->item], lowest->place)},
+                           {.text = fmt::format("{}", fmt::join(values | std::views::drop(1),
+                                                                say<text::list::semicolon>()))}},
+                 .tags = {.outcomes = {std::string{to_string(node->state)}}}});
+        }
+        section.blocks.emplace_back(std::move(table));
+        add_more(section, group.size() - std::min(group.size(), most_rows));
     }
     static std::string sentences_or_parts(const std::vector<std::string>& found) {
         std::string all;
@@ -130,7 +178,7 @@ private:
         });
     }
     static std::string column_title(const std::string& name) {
-        return name.find('.') == name.npos ? family_words(name).title : name;
+        return name.find('.') == name.npos ? family_words(name).title : case_name(name, {});
     }
 
     void add_map(Document& document) const {
@@ -140,7 +188,8 @@ private:
                     .column_title = say<text::fleet::map_column>(),
                     .ratio = true};
         Table table{.columns = {{.title = say<text::fleet::node>()}},
-                    .sheet = say<text::fleet::map_title>()};
+                    .sheet = say<text::fleet::map_title>(),
+                    .folded = say<text::fleet::map_folded>()};
         for (std::size_t i = 0; i < fleet_.columns.size(); ++i) {
             map.columns.push_back(column_title(fleet_.columns[i]));
             table.columns.push_back(
@@ -191,14 +240,14 @@ private:
                                 {.title = say<text::fleet::last_line>(), .rank = 1}},
                     .sheet = say<text::fleet::live_title>()};
         for (const auto& run : fleet_.unfinished) {
-            const auto silent = minutes(run.silent);
             Shown left;
             if (run.left && !run.stalled)
-                left = {.text = say<text::fleet::about_minutes>(minutes(*run.left).text),
+                left = {.text = say<text::fleet::about>(duration_in_words(*run.left)),
                         .number = run.left,
                         .unit = "s"};
-            Shown last{.text = run.stalled ? say<text::fleet::stalled>(silent.text)
-                                           : say<text::fleet::ago>(silent.text),
+            const auto silent = duration_in_words(run.silent);
+            Shown last{.text = run.stalled ? say<text::fleet::stalled>(silent)
+                                           : say<text::fleet::ago>(silent),
                        .tone = run.stalled ? Tone::bad : Tone::plain,
                        .number = run.silent,
                        .unit = "s"};
@@ -216,22 +265,12 @@ private:
     void add_faults(Document& document) const {
         if (fleet_.faults.empty()) return;
         Findings findings;
-        std::map<FaultCode, std::size_t> counts;
-        for (const auto& fault : fleet_.faults) {
-            const auto number = ++counts[fault.code];
-            if (number > most_faults) continue;
+        for (const auto& fault : together(fleet_.faults))
             findings.findings.push_back(
                 {.severity = is_serious(fault.code) ? Severity::serious : Severity::caution,
-                 .what = say<text::fleet::parts>(fault_in_words(fault), join(fault.evidence)),
+                 .what = say<text::fleet::parts>(fault_in_words(fault),
+                                                 list_of(fault.evidence, most_evidence)),
                  .action = fix_of(fault)});
-        }
-        for (const auto& [code, number] : counts)
-            if (number > most_faults)
-                findings.findings.push_back(
-                    {.severity = Severity::note,
-                     .what = say<text::fleet::fault>(
-                         find_text("fleet_fault", to_string(code)).value_or(""),
-                         say<text::fleet::more_faults>(number - most_faults))});
         document.sections.push_back(
             {.title = say<text::fleet::faults_title>(), .blocks = {std::move(findings)}});
     }
@@ -287,10 +326,14 @@ private:
         }
         std::ranges::stable_sort(table.rows, {}, &document::Row::group);
         if (!table.rows.empty()) section.blocks.emplace_back(std::move(table));
+        constexpr std::size_t types_named = 6;
+        std::vector<std::string> few;
         for (const auto& type : fleet_.types)
             if (type.tests == 0)
-                section.blocks.emplace_back(Paragraph{
-                    .text = say<text::fleet::too_few>(type.name, type.nodes), .tone = Tone::quiet});
+                few.push_back(say<text::words::in_brackets>(type.name, std::to_string(type.nodes)));
+        if (!few.empty())
+            section.blocks.emplace_back(Paragraph{
+                .text = say<text::fleet::too_few>(list_of(few, types_named)), .tone = Tone::quiet});
         if (!section.blocks.empty()) document.sections.push_back(std::move(section));
     }
 

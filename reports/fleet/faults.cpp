@@ -246,7 +246,7 @@ private:
             const auto& run = all_.runs[i];
             if (run.strayed_seconds > clock_leeway)
                 add(FaultCode::clock_went_back, {name_of_run(i)},
-                    {plain(run.file.string()), fmt::format("{:.0f} s", run.strayed_seconds)});
+                    {plain(run.file.string()), duration_in_words(run.strayed_seconds)});
             const auto ended = seconds_of(run.ended).value_or(run.started_seconds);
             const bool future = run.started_seconds > now_ + clock_leeway;
             // A copy is younger than its original; a file that is older than what it holds was written by a fast clock.
@@ -265,7 +265,7 @@ private:
         for (const auto& run : fleet_.unfinished)
             if (run.went_back > clock_leeway)
                 add(FaultCode::clock_went_back, {run.node},
-                    {plain(run.journal.string()), fmt::format("{:.0f} s", run.went_back)});
+                    {plain(run.journal.string()), duration_in_words(run.went_back)});
         std::set<std::filesystem::path> folders;
         for (std::uint32_t i = 0; i < all_.runs.size(); ++i)
             if (is_of_sweep(i))
@@ -283,7 +283,7 @@ private:
             const auto ahead = fields.size() == columns ? to_number(fields[4]) : std::nullopt;
             if (ahead && static_cast<double>(*ahead) < -clock_leeway)
                 add(FaultCode::clock_behind, {plain(names_.of_host(fields[0]), 60)},
-                    {plain(path.string()), fmt::format("{} s", *ahead)});
+                    {plain(path.string()), duration_in_words(static_cast<double>(-*ahead))});
         }
     }
 

@@ -255,10 +255,13 @@ private:
                     const auto status = absent || is_cut ? record::Status::interrupted
                                                          : found->second->first->status;
                     if (status == record::Status::skipped && !any) continue; // on no node
-                    auto what = item.what;
-                    if (values.places[place] != "host")
-                        what = fmt::format("{} ({})", what, values.places[place]);
-                    node.missing.push_back({.what = std::move(what),
+                    const auto at_place = [&](const std::string& name) {
+                        return values.places[place] == "host"
+                                   ? name
+                                   : fmt::format("{} ({})", name, values.places[place]);
+                    };
+                    node.missing.push_back({.what = at_place(item.what),
+                                            .title = at_place(item.title),
                                             .benchmark = item.series.benchmark,
                                             .status = status,
                                             .absent = absent});

@@ -54,10 +54,14 @@ constexpr std::size_t most_nodes = 1'000'000;
 constexpr std::size_t longest_name = 253; // of a host, RFC 1035
 constexpr std::size_t longest_file = std::size_t{1} << 26U;
 
+} // namespace
+
 bool is_node(const std::string& name) {
     return !name.empty() && name.size() <= longest_name &&
            std::ranges::all_of(name, [](char c) { return is_word(c, "-_.:"); });
 }
+
+namespace {
 
 /// Each name once. Blanks, commas and lines separate; # begins a comment.
 Result<std::vector<std::string>> expand_all(std::string_view text) {

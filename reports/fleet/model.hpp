@@ -70,6 +70,8 @@ std::vector<stats::VarianceEstimate> variances_of(std::span<const ItemLevel* con
 
 /// "n1", "node[01-40,43]" as Slurm and ClusterShell write it: each name once, in this order.
 Result<std::vector<std::string>> expand_nodes(std::string_view text);
+/// A name of a node that needs no quotes in a command: letters, digits and - _ . : alone.
+bool is_node(const std::string& name);
 /// A file of them, separated by blanks, commas or lines; # begins a comment.
 Result<std::vector<std::string>> read_nodes(const std::filesystem::path& path);
 Result<std::vector<std::string>> parse_nodes(std::string_view text, std::string_view source);
@@ -121,8 +123,9 @@ struct FleetItem {
     std::uint32_t type = 0;   ///< index into Fleet::types
     std::uint32_t column = 0; ///< index into Fleet::columns
     decide::Series series;
-    std::string name; ///< as series are told apart
-    std::string what; ///< "STREAM triad, all threads"
+    std::string name;  ///< as series are told apart
+    std::string what;  ///< "STREAM triad, all threads"
+    std::string title; ///< no more of it than tells it from the others
     std::size_t nodes = 0;
     std::size_t left_out = 0;
     bool judged = false; ///< enough nodes
@@ -149,6 +152,7 @@ struct Suspect {
 
 struct MissingCase {
     std::string what;
+    std::string title; ///< no more of it than tells it from the others
     std::string benchmark;
     record::Status status = record::Status::interrupted; ///< how it ended, unless
     bool absent = false;                                 ///< the node has not tried it

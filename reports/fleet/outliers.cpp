@@ -95,6 +95,20 @@ double log_of(const FleetItem& item, double value) {
     return item.series.higher_is_better ? std::log(value) : -std::log(value);
 }
 
+/// Types of nodes share their cases.
+static void set_titles(std::vector<FleetItem>& items) {
+    std::vector<document::NamedCase> cases;
+    std::map<std::string, std::size_t> known;
+    for (const auto& item : items)
+        if (known.try_emplace(item.name, cases.size()).second)
+            cases.push_back({.benchmark = item.series.benchmark,
+                             .parameters = item.series.parameters,
+                             .library = item.series.library,
+                             .more = {}});
+    const auto titles = document::short_names(cases);
+    for (auto& item : items) item.title = titles[known[item.name]];
+}
+
 FleetValues sort_values(Fleet& fleet, const std::vector<std::uint32_t>& node_of_run) {
     const auto& all = fleet.collection;
     FleetValues values;
@@ -134,6 +148,7 @@ FleetValues sort_values(Fleet& fleet, const std::vector<std::uint32_t>& node_of_
         values.of_item[number->second].push_back(
             {.node = node, .place = place_of[seen.series], .first = &seen, .again = {}});
     }
+    set_titles(fleet.items);
     // Values of one node and device become one: the oldest that counts, and those after it.
     on_all_cores(values.of_item.size(), [&](std::size_t i) {
         auto& list = values.of_item[i];

@@ -3,9 +3,11 @@
 
 #include "document/words.hpp"
 #include "history/words.hpp"
+#include "stats/interval.hpp"
 #include "stats/summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -224,37 +226,52 @@ public:
                            .cause = cause_of(cluster.facts),
                            .facts = cluster.facts};
         std::set<std::string> machines;
-        std::set<std::size_t> better;
-        std::set<std::size_t> worse;
         for (const auto* change : cluster.changes) {
             event.seconds = std::min(event.seconds, change->point.seconds);
             event.until = std::max(event.until, change->point.seconds);
             machines.insert(change->point.machine);
             (change->better ? event.gain : event.loss) += std::abs(std::log(change->point.ratio));
-            (change->better ? better : worse).insert(lines_[change->line].series);
         }
         event.machines.assign(machines.begin(), machines.end());
-        event.better = better.size();
-        event.worse = worse.size();
+        event.cases = cases_of(cluster);
+        event.better = static_cast<std::size_t>(std::ranges::count_if(
+            event.cases, [](const ChangedCase& one) { return one.ratio > 1; }));
+        event.worse = event.cases.size() - event.better;
         std::set<std::size_t> measured;
         for (const auto& line : lines_)
             if (line.group == group_ && machines.contains(line.machine) && spans(line, event))
                 measured.insert(line.series);
         event.measured = measured.size();
-        std::vector<ChangePoint> changes;
         std::set<std::string> families;
-        for (const auto* change : cluster.changes) {
-            changes.push_back(change->point);
-            const auto& series = tracks_.series[lines_[change->line].series];
-            families.insert(document::family_of(collection_.series[series.series].benchmark));
-        }
+        for (const auto& one : event.cases)
+            families.insert(document::family_of(
+                collection_.series[tracks_.series[one.series].series].benchmark));
         if (families.size() == 1) event.family = *families.begin();
-        event.what = sizes_in_words(event, changes);
+        event.what = sizes_in_words(event);
         event.text = event_in_words(event);
         return event;
     }
 
 private:
+    std::vector<ChangedCase> cases_of(const Cluster& cluster) const {
+        std::map<std::size_t, std::array<std::vector<double>, 3>> values; // by series
+        for (const auto* change : cluster.changes) {
+            auto& [before, after, ratio] = values[lines_[change->line].series];
+            before.push_back(change->point.before);
+            after.push_back(change->point.after);
+            ratio.push_back(change->point.ratio);
+        }
+        std::vector<ChangedCase> cases;
+        for (const auto& [series, list] : values)
+            cases.push_back({.series = series,
+                             .before = stats::geometric_mean(list[0]),
+                             .after = stats::geometric_mean(list[1]),
+                             .ratio = stats::geometric_mean(list[2])});
+        std::ranges::stable_sort(cases, std::ranges::greater{}, [](const ChangedCase& one) {
+            return std::abs(std::log(one.ratio));
+        });
+        return cases;
+    }
     static bool spans(const SeriesLine& line, const HistoryEvent& event) {
         return line.samples.front().seconds < event.until &&
                line.samples.back().seconds >= event.seconds;

@@ -24,37 +24,11 @@ namespace {
 
 using namespace document;
 
-constexpr std::size_t charts_shown = 40;  // of a group: those with change points first
 constexpr std::size_t reasons_shown = 12; // why something is not used
 constexpr std::size_t places_shown = 4;   // of a reason
 
 /// The share as asked for: "1%".
 std::string percent(double share) { return fmt::format("{:.3g}%", 100 * share); }
-
-/// Marks are the change points that were found, on their days, and where a new machine begins.
-Chart chart_of(const HistorySeries& series) {
-    TimeChart chart{.unit = series.unit, .higher_is_better = series.higher_is_better};
-    for (const auto& point : series.points)
-        chart.points.push_back(
-            {.seconds = point.seconds,
-             .value = point.value,
-             .low = point.low,
-             .high = point.high,
-             .label = say_count<text::history::of_machine>(
-                 point.runs,
-                 point.machine.empty() ? say<text::history::several_machines>() : point.machine)});
-    for (const auto& change : same_changes(series.change_points))
-        chart.marks.push_back({.seconds = change.points.front().seconds,
-                               .text = change.text,
-                               .outcome = change.points.front().ratio > 1 ? "better" : "worse"});
-    for (const auto& place : series.breaks)
-        chart.marks.push_back({.seconds = place.seconds, .text = place.text});
-    return {.title = series.identity,
-            .caption = say<text::history::chart>(
-                series.metric, series.higher_is_better ? say<text::history::more_is_better>()
-                                                       : say<text::history::less_is_better>()),
-            .data = std::move(chart)};
-}
 
 std::string group_in_words(const HistoryGroup& group) {
     return say<text::history::of_group>(group.what, say_count<text::history::runs>(group.runs),
@@ -80,31 +54,18 @@ std::string delivered_in_words(const HistoryGroup& group) {
     }
     if (parts.size() > 1 && levels.size() == 1)
         parts = {say<text::history::in_all_quarters>(parts.size(), *levels.begin())};
+    if (levels.size() == 1 && *levels.begin() == record::human_percent(1)) return "";
     return parts.empty() ? std::string{} : say<text::history::delivered>(join(parts));
 }
 
-Section section_of(const HistoryGroup& group) {
+/// All cases of a group. `alone`: there is no other.
+Section section_of(const HistoryGroup& group, bool alone) {
     Section section{.title = group.name, .question = group_in_words(group)};
-    Findings events; // the last first
-    for (const auto& event : group.events | std::views::reverse)
-        events.findings.push_back(
-            {.severity = event.worse > 0 ? Severity::caution : Severity::note,
-             .what = say<text::words::labelled>(cause_in_words(event.cause), event.text)});
-    const bool tested = std::ranges::any_of(
-        group.series, [](const HistorySeries& series) { return series.detectable.has_value(); });
-    if (events.findings.empty())
-        section.blocks.emplace_back(Paragraph{
-            .text = tested ? say<text::history::no_events>()
-                           : as_sentence(capitalised(say<text::history::too_few_points>())),
-            .tone = Tone::quiet});
-    section.blocks.emplace_back(std::move(events));
     if (const auto delivered = delivered_in_words(group); !delivered.empty())
         section.blocks.emplace_back(Paragraph{.text = delivered});
-    section.blocks.emplace_back(series_table(group));
-    std::size_t charts = 0;
-    for (const auto* series : in_order(group))
-        if (series->points.size() > 1 && charts++ < charts_shown)
-            section.blocks.emplace_back(chart_of(*series));
+    auto all = series_table(group);
+    if (!alone) all.folded = say_count<text::history::all_cases>(all.rows.size());
+    section.blocks.emplace_back(std::move(all));
     for (const auto& table : {change_points_table(group), quarters_table(group),
                               spread_table(group), points_table(group)})
         section.blocks.emplace_back(table);
@@ -148,21 +109,25 @@ Tone tone_of(const History& history) {
 } // namespace
 
 Document make_document(const History& history) {
+    auto answer = answer_of(history);
     Document document{.kind = "history",
                       .kicker = say<text::history::kicker>(),
                       .title = say_count<text::history::runs>(history.runs),
-                      .verdict = verdict_of(history),
+                      .verdict = answer.front(),
                       .tone = tone_of(history)};
+    if (answer.size() > 1) document.lead = {sentences({answer.begin() + 1, answer.end()})};
     Section first{.title = document.kicker, .heading = false};
     if (!is_comparable(history))
         first.blocks.emplace_back(Paragraph{.text = say<text::history::nothing_to_do>()});
     if (!history.cause.empty()) first.blocks.emplace_back(Paragraph{.text = history.cause});
     if (!first.blocks.empty()) document.sections.push_back(std::move(first));
+    if (auto changes = changes_section(history); !changes.blocks.empty())
+        document.sections.push_back(std::move(changes));
     std::vector<const HistoryGroup*> groups;
     for (const auto& group : history.groups) groups.push_back(&group);
     std::ranges::stable_partition(groups, [](const auto* group) { return !group->events.empty(); });
     for (const auto* group : groups) {
-        document.sections.push_back(section_of(*group));
+        document.sections.push_back(section_of(*group, groups.size() == 1));
         document.date = std::max(document.date.value_or(group->to), group->to);
     }
     if (!history.groups.empty()) {

@@ -14,9 +14,28 @@ namespace assay::history {
 
 document::Document make_document(const History& history);
 
-/// The answer in a sentence or two, made of the same events as the details: the most serious change that was found; or
-/// that nothing changed, and what would have been found.
-std::string verdict_of(const History& history);
+/// The answer, a sentence each: the most serious change that was found, what else changed, how many cases did not and
+/// how well that is known; or that nothing changed.
+std::vector<std::string> answer_of(const History& history);
+
+/// A change, and where it was found.
+struct FoundEvent {
+    const HistoryGroup* group;
+    const HistoryEvent* event;
+};
+/// The most serious first: any loss before any gain.
+std::vector<FoundEvent> events_of(const History& history);
+
+/// A case that drifts, and where.
+struct FoundDrift {
+    const HistoryGroup* group;
+    const HistorySeries* series;
+};
+/// The steepest first.
+std::vector<FoundDrift> drifts_of(const History& history);
+
+/// What changed: the chart of the most serious change, a row for each cause, a chart of each other cause, drifts.
+document::Section changes_section(const History& history);
 
 // --- history data --------------------------------------------------------------------------------
 // A history as programs read it.
@@ -41,6 +60,9 @@ std::vector<const HistorySeries*> in_order(const HistoryGroup& group);
 
 /// A row for each series: its value, sparkline, change, trend.
 document::Table series_table(const HistoryGroup& group);
+/// "▁▂▄█" over the time of the series, up is better; at least 5% from bottom to top, so that noise looks flat. Of these
+/// machines only, or of all.
+std::string sparkline(const HistorySeries& series, const std::vector<std::string>& machines = {});
 /// The last quarter first, and all before it. The quarter of a change point is marked, no other.
 document::Table quarters_table(const HistoryGroup& group);
 document::Table spread_table(const HistoryGroup& group);

@@ -25,6 +25,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -159,16 +160,28 @@ std::string cpus_in_words(const store::Collection& collection, const GroupTracks
 }
 
 /// Families and benchmarks in the order in which they first come.
-void sort_by_family(std::vector<HistorySeries>& series) {
+void sort_by_family(HistoryGroup& group) {
     std::map<std::string, std::size_t> families;
     std::map<std::string, std::size_t> benchmarks;
-    for (const auto& one : series) {
+    for (const auto& one : group.series) {
         families.emplace(one.family, families.size());
         benchmarks.emplace(one.benchmark, benchmarks.size());
     }
-    std::ranges::stable_sort(series, {}, [&](const HistorySeries& one) {
+    std::vector<std::size_t> order(group.series.size()); // places before
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+        const auto& one = group.series[i];
         return std::pair{families.at(one.family), benchmarks.at(one.benchmark)};
     });
+    std::vector<HistorySeries> sorted;
+    std::vector<std::size_t> place(order.size());
+    for (const auto i : order) {
+        place[i] = sorted.size();
+        sorted.push_back(std::move(group.series[i]));
+    }
+    group.series = std::move(sorted);
+    for (auto& event : group.events)
+        for (auto& one : event.cases) one.series = place[one.series];
 }
 
 class Maker {
@@ -234,8 +247,27 @@ private:
                            .series = {}};
         std::erase_if(group.events, [&](const auto& e) { return e.until < options_.since; });
         group.series = all_series(index);
-        sort_by_family(group.series);
+        set_titles(tracks, group.series);
+        sort_by_family(group);
         return group;
+    }
+    void set_titles(const GroupTracks& tracks, std::vector<HistorySeries>& all) const {
+        std::vector<NamedCase> cases;
+        for (const auto& one : tracks.series) {
+            const auto& what = collection_.series[one.series];
+            auto more = store::conditions_in_words(one.conditions, what.parameters);
+            if (!collection_.metrics.empty())
+                more += (more.empty() ? "" : ", ") + metric_title(what.metric);
+            cases.push_back({what.benchmark, what.parameters, what.library, std::move(more)});
+        }
+        auto titles = short_names(cases);
+        for (std::size_t i = 0; i < all.size(); ++i) all[i].title = std::move(titles[i]);
+    }
+    /// Level of the test of a trend.
+    double level() const {
+        std::size_t count = 0;
+        for (const auto& group : tracks_.groups) count += group.series.size();
+        return options_.alpha / static_cast<double>(std::max<std::size_t>(count, 1));
     }
 
     /// Series know nothing of each other, and their slopes take time.
@@ -271,7 +303,7 @@ private:
                 .breaks = make_breaks(tracks),
                 .quarters = make_quarters(tracks, what.higher_is_better),
                 .change = make_quarter_change(tracks, found),
-                .trend = make_trend(tracks, found),
+                .trend = make_trend(tracks, found, level()),
                 .spread = make_spread(tracks, found, what)};
     }
     std::vector<ChangePoint> change_points(const SeriesChanges& found) const {

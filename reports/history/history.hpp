@@ -63,6 +63,7 @@ struct Trend {
     double per_year = 0; ///< relative, times as good - 1: 0.03 is 3% better a year
     double low = 0;
     double high = 0;
+    bool found = false; ///< at the level of the test, over all series
     std::string text;
 };
 
@@ -81,6 +82,8 @@ struct Spread {
     std::vector<SlowestOf> slowest; ///< expected slowest of 2, 8, 64, 512
     std::string text;
 };
+/// Cases where only larger changes than this would be found are too noisy to tell: a factor of two.
+inline constexpr double most_detectable = 1;
 /// Below this many machines nothing is said about machines that were not measured.
 inline constexpr std::size_t fewest_machines = 5;
 
@@ -121,7 +124,8 @@ struct HistorySeries {
     std::string family;
     std::string benchmark;
     std::string what;
-    std::string name; ///< "GEMM fp64, size 1024, all threads"
+    std::string name;  ///< "GEMM fp64, size 1024, all threads"
+    std::string title; ///< "GEMM fp64": no more than tells it from the others of its group
     std::string library;
     std::string metric;
     std::string unit;
@@ -139,6 +143,14 @@ struct HistorySeries {
     std::optional<Spread> spread;
 };
 
+/// A case that changed: geometric means over the machines where it did.
+struct ChangedCase {
+    std::size_t series = 0; ///< index into HistoryGroup::series
+    double before = 0;
+    double after = 0;
+    double ratio = 1; ///< times as good
+};
+
 /// Change points of several series with one cause.
 struct HistoryEvent {
     double seconds = 0;  ///< of the first change
@@ -148,7 +160,8 @@ struct HistoryEvent {
     ChangeCause cause = ChangeCause::unexplained;
     std::vector<ChangedFact> facts;
     std::vector<std::string> machines; ///< ids
-    std::size_t better = 0;            ///< series
+    std::vector<ChangedCase> cases;    ///< those that changed most first
+    std::size_t better = 0;            ///< of these
     std::size_t worse = 0;
     std::string family;       ///< of all of these, where it is one
     std::size_t measured = 0; ///< series measured on both sides

@@ -144,8 +144,8 @@ ASSAY_FIELDS(HistorySeries, identity, family, benchmark, what, name, library, me
              higher_is_better, points, (record.change_points, "steps"), detectable, breaks,
              quarters, change, trend, spread)
 ASSAY_FIELDS(HistoryGroup, name, what, runs, machines, from, to, events, series)
-ASSAY_FIELDS(History, ("assay.history/1", "schema"), (verdict_of(record), "verdict"), cause, groups,
-             notes, not_used, runs)
+ASSAY_FIELDS(History, ("assay.history/1", "schema"), (sentences(answer_of(record)), "verdict"),
+             cause, groups, notes, not_used, runs)
 
 std::string to_json(const History& history) { return json::to_text(json::encode(history)); }
 

@@ -25,46 +25,10 @@ using namespace document;
 using record::human;
 using record::human_percent;
 
-constexpr std::size_t changes_shown = 3; // of a series; the events have all causes
 constexpr std::size_t spark_columns = 12;
 constexpr std::array<std::size_t, 4> sizes{2, 8, 64, 512}; // as in Spread::slowest
 
 bool has_changed(const HistorySeries& series) { return !series.change_points.empty(); }
-
-/// "▁▂▄█" over the time of the series, up is better; at least 5% from bottom to top, so that noise looks flat.
-std::string sparkline(const HistorySeries& series) {
-    if (series.points.size() < 2) return "";
-    static constexpr std::array<std::string_view, 8> heights{"▁", "▂", "▃", "▄",
-                                                             "▅", "▆", "▇", "█"};
-    const double from = series.points.front().seconds;
-    const double span = std::max(series.points.back().seconds - from, 1.0);
-    const std::size_t columns = std::min(spark_columns, series.points.size());
-    std::vector<double> sums(columns, 0);
-    std::vector<std::size_t> counts(columns, 0);
-    for (const auto& point : series.points) {
-        const double place = (point.seconds - from) / span * static_cast<double>(columns);
-        const auto column = std::min(static_cast<std::size_t>(place), columns - 1);
-        sums[column] += series.higher_is_better ? std::log(point.value) : -std::log(point.value);
-        ++counts[column];
-    }
-    double least = std::numeric_limits<double>::infinity();
-    double most = -least;
-    for (std::size_t i = 0; i < columns; ++i) {
-        if (counts[i] == 0) continue;
-        sums[i] /= static_cast<double>(counts[i]);
-        least = std::min(least, sums[i]);
-        most = std::max(most, sums[i]);
-    }
-    constexpr double flattest = 0.05; // of a logarithm: 5%
-    const double middle = (least + most) / 2;
-    const double height = std::max(most - least, flattest);
-    std::string out;
-    for (std::size_t i = 0; i < columns; ++i) {
-        const double share = std::clamp((sums[i] - middle) / height + 0.5, 0.0, 1.0);
-        out += counts[i] == 0 ? " " : heights.at(static_cast<std::size_t>(std::lround(share * 7)));
-    }
-    return out;
-}
 
 Cell number(const std::optional<double>& value, const std::string& unit) {
     if (!value) return {};
@@ -91,7 +55,7 @@ Cell change_of(const HistorySeries& series) {
     if (!has_changed(series)) {
         if (!series.detectable)
             return {.text = say<text::history::too_few_points>(), .tone = Tone::quiet};
-        if (*series.detectable > 1)
+        if (*series.detectable > most_detectable)
             return {.text = say<text::history::too_noisy>(), .tone = Tone::quiet};
         return {.text = say<text::history::none_above>(human_percent(*series.detectable)),
                 .tone = Tone::quiet};
@@ -107,16 +71,6 @@ Cell change_of(const HistorySeries& series) {
     if (point.low) cell.low = *point.low - 1;
     if (point.high) cell.high = *point.high - 1;
     return cell;
-}
-
-std::vector<std::string> all_changes_of(const HistorySeries& series) {
-    std::vector<std::string> lines;
-    for (const auto& change : same_changes(series.change_points)) lines.push_back(change.text);
-    if (lines.size() <= changes_shown) return lines;
-    const auto more = lines.size() - changes_shown;
-    lines.resize(changes_shown);
-    lines.push_back(say<text::history::and_more>(more));
-    return lines;
 }
 
 Cell trend_of(const HistorySeries& series) {
@@ -149,10 +103,11 @@ Tags tags_of(const HistorySeries& series) {
 
 /// First columns of every table: the series, and in a workbook also its library and metric.
 Table table_of_series(std::string sheet, std::vector<Column> columns) {
-    Table table{.columns = {{.title = say<text::history::series>()},
-                            {.title = say<text::history::library>(), .data = true},
-                            {.title = say<text::workbook::metric>(), .data = true}},
-                .sheet = std::move(sheet)};
+    Table table{
+        .columns = {{.title = say<text::history::series>()},
+                    {.title = say<text::history::library>(), .data = true},
+                    {.title = say<text::workbook::metric>(), .data = true, .key = "metric"}},
+        .sheet = std::move(sheet)};
     std::ranges::move(columns, std::back_inserter(table.columns));
     return table;
 }
@@ -191,6 +146,45 @@ std::string a_year_before(const std::string& quarter) {
 
 } // namespace
 
+std::string sparkline(const HistorySeries& series, const std::vector<std::string>& machines) {
+    std::vector<HistoryPoint> points;
+    for (const auto& point : series.points)
+        if (machines.empty() || machines.front().empty() || point.machine.empty() ||
+            std::ranges::find(machines, point.machine) != machines.end())
+            points.push_back(point);
+    if (points.size() < 2) return "";
+    static constexpr std::array<std::string_view, 8> heights{"▁", "▂", "▃", "▄",
+                                                             "▅", "▆", "▇", "█"};
+    const double from = points.front().seconds;
+    const double span = std::max(points.back().seconds - from, 1.0);
+    const std::size_t columns = std::min(spark_columns, points.size());
+    std::vector<double> sums(columns, 0);
+    std::vector<std::size_t> counts(columns, 0);
+    for (const auto& point : points) {
+        const double place = (point.seconds - from) / span * static_cast<double>(columns);
+        const auto column = std::min(static_cast<std::size_t>(place), columns - 1);
+        sums[column] += series.higher_is_better ? std::log(point.value) : -std::log(point.value);
+        ++counts[column];
+    }
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
+    for (std::size_t i = 0; i < columns; ++i) {
+        if (counts[i] == 0) continue;
+        sums[i] /= static_cast<double>(counts[i]);
+        least = std::min(least, sums[i]);
+        most = std::max(most, sums[i]);
+    }
+    constexpr double flattest = 0.05; // of a logarithm: 5%
+    const double middle = (least + most) / 2;
+    const double height = std::max(most - least, flattest);
+    std::string out;
+    for (std::size_t i = 0; i < columns; ++i) {
+        const double share = std::clamp((sums[i] - middle) / height + 0.5, 0.0, 1.0);
+        out += counts[i] == 0 ? " " : heights.at(static_cast<std::size_t>(std::lround(share * 7)));
+    }
+    return out;
+}
+
 std::vector<const HistorySeries*> in_order(const HistoryGroup& group) {
     std::vector<const HistorySeries*> all;
     for (const auto& series : group.series) all.push_back(&series);
@@ -223,7 +217,6 @@ Table series_table(const HistoryGroup& group) {
                              count_cell(series->points.size()),
                              count_cell(series->change_points.size()),
                              {.text = series->change ? series->change->text : std::string{}}}));
-        table.rows.back().cells.front().notes = all_changes_of(*series);
     }
     return table;
 }

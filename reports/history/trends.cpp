@@ -26,6 +26,8 @@ constexpr double year_seconds = 365.25 * 86400;
 constexpr double shortest_trend = year_seconds / 2;
 /// Pairs of points that a slope is the median of grow with the square of this.
 constexpr std::size_t most_trend_points = 200;
+/// Fewer that rise from each to the next do so by chance too often.
+constexpr std::size_t fewest_for_drift = 12;
 
 using ByMachine = std::map<std::string_view, std::vector<double>>; // how good, by machine
 
@@ -200,7 +202,8 @@ std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks,
     return change;
 }
 
-std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges& changes) {
+std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges& changes,
+                                double level) {
     const auto points = fewer(trend_points(tracks, changes));
     if (points.size() < fewest_samples ||
         (points.back().years - points.front().years) * year_seconds < shortest_trend)
@@ -213,9 +216,11 @@ std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges&
     }
     const auto slope = stats::theil_sen(years, good);
     if (!std::isfinite(slope.value)) return std::nullopt;
+    const auto wide = stats::theil_sen(years, good, 1 - level);
     Trend trend{.per_year = std::expm1(slope.value),
                 .low = std::expm1(slope.low),
-                .high = std::expm1(slope.high)};
+                .high = std::expm1(slope.high),
+                .found = points.size() >= fewest_for_drift && (wide.low > 0 || wide.high < 0)};
     trend.text = trend_in_words(trend);
     return trend;
 }

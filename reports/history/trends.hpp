@@ -26,8 +26,9 @@ std::vector<Quarter> make_quarters(const SeriesTracks& tracks, bool higher_is_be
 std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks,
                                                  const SeriesChanges& changes);
 /// Theil and Sen on what is left when the changes and the differences between machines are taken out;
-/// nothing for less than half a year or five samples.
-std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges& changes);
+/// nothing for less than half a year or five samples. `level`: of the test that finds it.
+std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges& changes,
+                                double level);
 /// Nothing for fewer than `fewest_machines` that were measured in the last year.
 std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesChanges& changes,
                                   const decide::Series& series);

@@ -11,8 +11,11 @@
 #include "document/words.hpp"
 #include "record/format.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 namespace assay::history {
@@ -34,7 +37,8 @@ std::string fact_title(std::string_view name) {
 }
 
 /// "4.0% to 9.0% slower" of the changes on one side; `better` chooses it.
-std::string range_in_words(std::span<const ChangePoint> changes, bool better) {
+template <class Changes>
+std::string range_in_words(const Changes& changes, bool better) {
     std::vector<double> sizes;
     for (const auto& change : changes)
         if ((change.ratio > 1) == better) sizes.push_back(std::abs(change.ratio - 1));
@@ -94,6 +98,14 @@ std::string facts_in_words(const std::vector<ChangedFact>& facts) {
     return out;
 }
 
+std::string from_to_in_words(double before, double after, std::string_view unit) {
+    auto from = record::human(before, unit);
+    const auto to = record::human(after, unit);
+    const auto at = to.find(' ');
+    if (at != to.npos && from.ends_with(to.substr(at))) from.resize(from.size() - (to.size() - at));
+    return fmt::format("{} → {}", from, to);
+}
+
 std::string signed_percent(double share) {
     const auto size = record::human_percent(std::abs(share));
     return (share < 0 ? "−" : "+") + size;
@@ -145,14 +157,31 @@ std::string size_in_short(const SameChange& change) {
     return signed_percent(most->ratio - 1);
 }
 
-std::string sizes_in_words(const HistoryEvent& event, std::span<const ChangePoint> changes) {
+std::string named_in_words(const HistoryGroup& group, const HistoryEvent& event) {
+    constexpr std::size_t most_named = 3;
+    if (event.cases.size() > most_named || (event.better > 0 && event.worse > 0)) return event.what;
+    std::vector<std::string> titles;
+    for (const auto& one : event.cases) titles.push_back(group.series[one.series].title);
+    return say<text::history::became>(list_of(titles, most_named),
+                                      range_in_words(event.cases, event.better > 0));
+}
+
+std::string range_in_short(const HistoryEvent& event) {
+    const auto [least, most] = std::ranges::minmax(
+        event.cases | std::views::transform([](const ChangedCase& one) { return one.ratio - 1; }));
+    const auto low = signed_percent(least);
+    const auto high = signed_percent(most);
+    return low == high ? low : say<text::history::period>(low, high);
+}
+
+std::string sizes_in_words(const HistoryEvent& event) {
     std::string what;
     for (const bool better : {false, true}) {
         const std::size_t count = better ? event.better : event.worse;
         if (count == 0) continue;
         if (!what.empty()) what += say<text::list::comma>();
-        what +=
-            say<text::history::series_of>(count, event.measured, range_in_words(changes, better));
+        what += say<text::history::series_of>(count, event.measured,
+                                              range_in_words(event.cases, better));
     }
     if (!event.family.empty())
         what = say<text::words::labelled>(family_words(event.family).title, what);

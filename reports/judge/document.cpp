@@ -5,6 +5,7 @@
 #include "document/texts/judge.hpp"
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
+#include "judge/cells.hpp"
 #include "judge/judge.hpp"
 #include "judge/words.hpp"
 #include "record/format.hpp"
@@ -27,49 +28,17 @@ namespace assay::judge {
 namespace {
 
 using namespace document;
-using record::human;
 using record::human_percent;
 using Shown = document::Cell;
 
 constexpr std::size_t detailed = 10; // nodes whose checks are shown
 constexpr std::size_t listed = 5;    // names of limits
 
-Shown number(const std::optional<double>& value, const std::string& unit, std::string text) {
-    if (!value || !std::isfinite(*value)) return {};
-    return {.text = std::move(text), .number = value, .unit = unit};
-}
 Shown share(const std::optional<double>& value) {
-    return value && std::isfinite(*value) ? number(value, unit_share, human_percent(*value))
-                                          : Shown{};
-}
-/// "+17%" for 1.17
-Shown margin(const std::optional<double>& share) {
-    if (!share || !std::isfinite(*share)) return {};
-    return number(*share, unit_share,
-                  (*share < 1 ? "-" : "+") + human_percent(std::fabs(*share - 1)));
+    return value ? number_cell(value, unit_share, human_percent(*value)) : Shown{};
 }
 Shown probability(const std::optional<double>& value) {
-    return value ? number(value, unit_p, fmt::format("{:.2g}", *value)) : Shown{};
-}
-std::string quantity(double value, const std::string& unit) {
-    return unit.empty() ? fmt::format("{:.3g}", value) : human(value, unit);
-}
-/// Numbers without a unit have none in a workbook either.
-std::string unit_of(const Check& check) { return check.unit.empty() ? unit_ratio : check.unit; }
-
-Shown outcome_cell(Outcome outcome) {
-    return {.text = outcome_in_words(outcome), .tone = tone_of(outcome)};
-}
-
-Shown value_cell(const Check& check) {
-    if (!check.value || !std::isfinite(*check.value)) return {};
-    auto cell = number(check.value, unit_of(check), quantity(*check.value, check.unit));
-    cell.low = check.low;
-    cell.high = check.high;
-    if (check.low && check.high && *check.value != 0)
-        cell.detail = fmt::format(
-            "±{}", human_percent((*check.high - *check.low) / 2 / std::fabs(*check.value)));
-    return cell;
+    return value ? number_cell(value, unit_p, fmt::format("{:.2g}", *value)) : Shown{};
 }
 
 std::string title_of(const Judgement& judgement) {
@@ -89,20 +58,28 @@ public:
                           .kicker = say<text::judge::kicker>(),
                           .title = title_of(judgement_),
                           .verdict = std::move(answer.verdict),
-                          .lead = {std::move(answer.worst)},
+                          .lead = {},
                           .tone = tone_of(judgement_.outcome)};
-        if (!answer.next.empty()) document.lead.push_back(std::move(answer.next));
+        const auto first = one_ ? first_of(judgement_, nodes_.front()) : First{};
+        if (is_news(first)) document.lead.push_back(std::move(answer.worst));
+        // What failed is repaired first; its command is with it.
+        const bool has_failed = one_ && judgement_.outcome == Outcome::fail;
+        if (!answer.next.empty() && !has_failed)
+            document.lead.push_back(answer.takes.empty()
+                                        ? std::move(answer.next)
+                                        : say<text::words::in_brackets>(answer.next, answer.takes));
         for (auto& line : scope_of(judgement_)) document.lead.push_back(std::move(line));
         if (!answer.missing.empty()) document.lead.push_back(std::move(answer.missing));
         std::vector<std::string> names;
         for (const auto& name : judgement_.limits.names) names.push_back(plain(name, 100));
-        document.sub = say<text::judge::sub>(list_of(names, listed));
+        if (!names.empty()) document.sub = say<text::judge::sub>(list_of(names, listed));
         if (one_)
             add_node(document, nodes_.front());
         else
             add_nodes(document);
         for (auto& section : origins_of(judgement_))
             document.sections.push_back(std::move(section));
+        add_first(document, first);
         if (one_)
             if (const auto cold = static_cast<std::size_t>(
                     std::ranges::count(nodes_.front().checks, false, &Check::is_warm));
@@ -132,7 +109,8 @@ public:
         };
         std::map<std::string, std::vector<std::size_t>> alike;
         for (std::size_t i = 0; i < checks.size(); ++i)
-            if (checks[i]->outcome == Outcome::inconclusive && checks[i]->detail.empty())
+            if (checks[i]->outcome == Outcome::inconclusive &&
+                (checks[i]->detail.empty() || is_of_soak(*checks[i])))
                 alike[why_of(judgement_, *checks[i])].push_back(i);
         for (const auto& [why, rows] : alike) {
             if (rows.size() < 2) continue;
@@ -154,6 +132,28 @@ public:
     }
 
 private:
+    // -- first screen --
+
+    /// Does the worst finding say more than the verdict and the first rows?
+    bool is_news(const First& first) const {
+        const bool is_listed = !first.section.blocks.empty() &&
+                               std::holds_alternative<Findings>(first.section.blocks.front());
+        const bool is_lost =
+            std::ranges::count(judgement_.collection.problems, false, &store::Problem::is_copy) > 0;
+        return is_lost || !one_ || (!is_listed && judgement_.outcome != Outcome::pass);
+    }
+
+    /// The rest of the document is behind it.
+    void add_first(Document& document, const First& first) const {
+        if (first.section.blocks.empty()) return;
+        for (auto& section : document.sections) section.detail = true;
+        document.sections.insert(document.sections.begin(), first.section);
+        const auto required = nodes_.front().required;
+        document.rest = required > first.shown
+                            ? say_count<text::judge::more_checks>(required - first.shown)
+                            : say<text::judge::more>();
+    }
+
     // -- nodes --
 
     void add_nodes(Document& document) const {
@@ -213,10 +213,10 @@ private:
             table.rows.push_back(
                 {.cells = {{.text = name_of(judgement_, node)},
                            outcome_cell(node.outcome),
-                           number(node.required == 0 ? 0
-                                                     : static_cast<double>(node.ran) /
-                                                           static_cast<double>(node.required),
-                                  unit_share, say<text::judge::of>(node.ran, node.required)),
+                           number_cell(node.required == 0 ? 0
+                                                          : static_cast<double>(node.ran) /
+                                                                static_cast<double>(node.required),
+                                       unit_share, say<text::judge::of>(node.ran, node.required)),
                            count_cell(node.runs.size()),
                            count_cell(node.not_judged),
                            {.text = newest_of(node)}},
@@ -259,24 +259,26 @@ private:
                  .blocks = {Paragraph{.text = say_count<text::judge::repaired>(
                                           node.before_repair, plain(node.repair, 100))}},
                  .heading = false});
-        add_stages(document, node);
-        for (std::size_t stage = 0; stage < stages; ++stage) {
+        for (const auto stage :
+             {Stage::speed, Stage::heat, Stage::correctness, Stage::telemetry, Stage::setup}) {
             std::vector<const Check*> checks;
             for (const auto& check : node.checks)
-                if (stage_of(check) == static_cast<Stage>(stage)) checks.push_back(&check);
+                if (stage_of(check) == stage) checks.push_back(&check);
             if (checks.empty()) continue;
-            Section section{.title = titles[stage].first(), .question = titles[stage].second()};
-            const bool speed = static_cast<Stage>(stage) == Stage::speed;
+            const auto& [title, question] = titles[static_cast<std::size_t>(stage)];
+            Section section{.title = title(), .question = question()};
+            const bool speed = stage == Stage::speed;
             if (speed)
                 for (const bool of_peak : {true, false})
                     if (auto chart = chart_of(checks, of_peak);
                         !std::get<RatioChart>(chart.data).ratios.empty())
                         section.blocks.emplace_back(std::move(chart));
-            section.blocks.emplace_back(table_of_node(
-                node, std::move(checks), speed || static_cast<Stage>(stage) == Stage::heat));
+            section.blocks.emplace_back(
+                table_of_node(node, std::move(checks), speed || stage == Stage::heat));
             document.sections.push_back(std::move(section));
         }
         add_siblings(document, node);
+        add_stages(document, node);
     }
 
     /// Limits that nobody measured are one row, and so are optional ones.
@@ -305,8 +307,9 @@ private:
                 {.name = std::string{find_text("stage", to_string(stage.name)).value_or("")},
                  .text = std::string{find_text("stage_end", to_string(stage.end)).value_or("")},
                  .key = std::string{to_string(stage.name)},
-                 .detail =
-                     stage.end == record::StageEnd::not_begun ? "" : human(stage.seconds, "s"),
+                 .detail = stage.end == record::StageEnd::not_begun
+                               ? ""
+                               : duration_in_words(stage.seconds),
                  .tone = is_good ? Tone::plain : Tone::weak});
         }
         document.sections.push_back({.title = say<text::judge::stages>(),
@@ -361,11 +364,11 @@ private:
             if (const auto* limit = limit_of(check); limit != nullptr && !limit->title.empty())
                 cells.front().detail = plain(case_name(series.benchmark, series.parameters), 200);
         }
+        if (is_of_soak(check)) cells.front().detail = detail_of_soak(check);
         if (values) {
             cells.push_back(value_cell(check));
-            cells.push_back(check.bound ? number(check.bound, unit_of(check), bar_in_words(check))
-                                        : Shown{});
-            cells.push_back(margin(share_of_bar(check)));
+            cells.push_back(number_cell(check.bound, unit_of(check), bar_in_words(check)));
+            cells.push_back(margin_cell(check));
             cells.push_back(share(check.beside.of_datasheet));
             auto fleet = share(check.beside.of_fleet);
             if (check.beside.slower && check.beside.nodes && *check.beside.nodes > 1)
@@ -392,7 +395,7 @@ private:
     std::vector<std::string> notes_of(const Check& check, bool values) const {
         std::vector<std::string> notes;
         auto sentence = explained(judgement_, check);
-        if (values && !check.detail.empty())
+        if (values && !check.detail.empty() && !is_of_soak(check))
             sentence = sentences({as_sentence(plain(check.detail, 300)), sentence});
         if (!sentence.empty()) notes.push_back(std::move(sentence));
         return notes;
@@ -400,7 +403,7 @@ private:
 
     /// Values beside their bounds: as shares of the data sheet's bound, or of the limit.
     Chart chart_of(const std::vector<const Check*>& checks, bool of_peak) const {
-        RatioChart data{.share = true};
+        RatioChart data{.unit = "share"};
         for (const auto* check : checks) {
             const auto of_bar = share_of_bar(*check);
             const auto& peak = check->beside.of_datasheet;
@@ -456,7 +459,7 @@ private:
             const auto& any = *by_place.begin()->second;
             Row row{.cells = {{.text = what.second.empty() ? what.first
                                                            : join({what.first, what.second})},
-                              number(median, unit_of(any), quantity(median, any.unit))}};
+                              number_cell(median, unit_of(any), quantity(median, any.unit))}};
             for (const auto& place : places) {
                 const auto found = by_place.find(place);
                 if (found == by_place.end()) {

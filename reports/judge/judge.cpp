@@ -338,8 +338,21 @@ void NodeJudge::drop_copies(Context& context) const {
 void NodeJudge::check_soaks(Context& context) const {
     for (const auto run : context.node.runs)
         if (const auto& soak = collection_.runs[run].soak)
-            for (const auto& found : findings_of(*soak))
-                context.add(found.cause, found.id).detail = found.detail;
+            for (const auto& found : findings_of(*soak)) add_soak(context, found);
+}
+
+/// Called by its case where the collection has it, else by the case's identity.
+void NodeJudge::add_soak(Context& context, const PartFinding& found) const {
+    auto& check = context.add(found.cause, found.id);
+    check.detail = found.detail;
+    if (found.of.empty()) return;
+    const auto series = std::ranges::find(collection_.series, found.of,
+                                          [](const auto& one) { return decide::name_of(one); });
+    if (series != collection_.series.end())
+        check.series = static_cast<std::uint32_t>(series - collection_.series.begin());
+    else
+        check.detail =
+            fmt::format("{}{}{}", found.of, found.detail.empty() ? "" : ", ", found.detail);
 }
 
 void NodeJudge::check_telemetry(Context& context) const {
@@ -417,15 +430,15 @@ PartFinding results_of(const record::Soak& soak) {
 }
 
 PartFinding speed_of(const record::SoakPhase& phase) {
-    PartFinding speed{.id = "soak:speed", .detail = phase.of};
+    PartFinding speed{.id = "soak:speed", .detail = "", .of = phase.of};
     const auto course = record::course_of(phase);
     const double slower = record::slowing_of(course);
     if (course.points < record::fewest_points) {
         speed.cause = Cause::too_few_replicas;
-        speed.detail += fmt::format(", {} / {}", course.points, record::fewest_points);
+        speed.detail = fmt::format("{} / {}", course.points, record::fewest_points);
     } else if (slower > record::slow_warning) {
         speed.cause = slower > record::slow_fault ? Cause::slowed_down : Cause::slowing_down;
-        speed.detail += fmt::format(", {:+.1f}%", -100 * slower);
+        speed.detail = fmt::format("{:+.1f}%", -100 * slower);
     }
     return speed;
 }
@@ -435,10 +448,11 @@ PartFinding speed_of(const record::SoakPhase& phase) {
 std::vector<PartFinding> findings_of(const record::Soak& soak) {
     std::vector<PartFinding> findings{results_of(soak)};
     if (soak.wrong == 0 && soak.seconds < soak.asked_seconds)
-        findings.push_back({.cause = Cause::soak_short,
-                            .id = "soak:time",
-                            .detail = fmt::format("{} / {}", report::soak_time(soak.seconds),
-                                                  report::soak_time(soak.asked_seconds))});
+        findings.push_back(
+            {.cause = Cause::soak_short,
+             .id = "soak:time",
+             .detail = fmt::format("{} / {}", document::duration_in_words(soak.seconds),
+                                   document::duration_in_words(soak.asked_seconds))});
     for (const auto& phase : soak.phases) findings.push_back(speed_of(phase));
     return findings;
 }

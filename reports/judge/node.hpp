@@ -52,6 +52,7 @@ private:
     bool is_judged(std::string_view part) const;
     void check_cases(Context& context) const;
     void check_soaks(Context& context) const;
+    void add_soak(Context& context, const PartFinding& found) const;
     void tell_apart(std::span<Check> checks) const;
     void decide(Context& context) const;
     void waive(Context& context) const;

@@ -88,6 +88,7 @@ struct PartFinding {
     Cause cause = Cause::none; ///< none: it is as it should be
     std::string id;
     std::string detail;
+    std::string of{}; ///< identity of its case, where it is about one
 };
 
 /// Links of devices and cards, ports, memory channels, clocks. `clock_hz`: of one core while nothing else ran.

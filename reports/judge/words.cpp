@@ -2,21 +2,22 @@
 
 #include "judge/words.hpp"
 
-#include "base/utc.hpp"
+#include "base/quantity.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/judge.hpp"
-#include "document/texts/judge_scope.hpp"
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "judge/match.hpp"
 #include "record/format.hpp"
 #include "record/same_machine.hpp"
+#include "record/soak.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -28,19 +29,6 @@ namespace {
 
 using document::Tone;
 using record::human;
-
-constexpr std::size_t listed = 3; // names that one reads in a line
-
-std::string quantity(double value, const std::string& unit) {
-    return unit.empty() ? fmt::format("{:.3g}", value) : human(value, unit);
-}
-
-/// Is it neither decided nor tested, as NodeJudge counts?
-bool is_missing(const Check& check) {
-    const bool open = check.outcome == Outcome::inconclusive || check.outcome == Outcome::error ||
-                      check.outcome == Outcome::skip;
-    return check.required && open && !check.p_pass;
-}
 
 /// The cause, whether it is accepted or not.
 Cause real_cause(const Check& check) {
@@ -68,41 +56,30 @@ const Limit* limit_of(const Judgement& judgement, const Check& check) {
     return check.limit ? &judgement.limits.limits[*check.limit] : nullptr;
 }
 
-/// By the limit's title or id: names of cases have commas, and a limit may have many cases.
-std::string short_name(const Judgement& judgement, const Check& check) {
-    const auto* limit = limit_of(judgement, check);
-    return limit == nullptr || !limit->title.empty() ? case_of(judgement, check)
-                                                     : plain(limit->id, 100);
-}
 void add_once(std::vector<std::string>& names, std::string name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
 }
 
-/// A FAIL stays until a run says what was repaired.
+} // namespace
+
+std::string quantity(double value, const std::string& unit) {
+    return unit.empty() ? fmt::format("{:.3g}", value) : human(value, unit);
+}
+
+std::string margin_in_words(double share) {
+    return fmt::format("{}{}", share < 1 ? "-" : "+", record::human_percent(std::fabs(share - 1)));
+}
+
+bool is_of_soak(const Check& check) { return check.id.starts_with("soak:"); }
+
+std::string detail_of_soak(const Check& check) {
+    auto detail = plain(check.detail, 300);
+    return check.cause == Cause::too_few_replicas ? say<text::judge::visits>(detail) : detail;
+}
+
 bool needs_repair(const Check& check) {
     return check.outcome == Outcome::fail && check.action > Action::fix_setup;
 }
-
-std::string missing_of(const Judgement& judgement) {
-    std::vector<std::string> names;
-    if (judgement.nodes.size() == 1) {
-        const auto& node = judgement.nodes.front();
-        if (node.required == 0) return say<text::judge::no_checks>();
-        if (node.ran >= node.required) return "";
-        for (const auto& check : node.checks)
-            if (is_missing(check)) add_once(names, short_name(judgement, check));
-        return say<text::judge::not_run>(
-            names.empty() ? say<text::judge::of>(node.required - node.ran, node.required)
-                          : list_of(names, listed));
-    }
-    if (judgement.nodes.empty()) return say<text::judge::no_checks>();
-    for (const auto& node : judgement.nodes)
-        if (node.ran < node.required) names.push_back(name_of(judgement, node));
-    if (names.empty()) return "";
-    return say_count<text::judge::nodes_lack>(names.size(), list_of(names, listed));
-}
-
-} // namespace
 
 bool has_command(const Check& check) {
     return check.outcome > Outcome::skip && check.action >= Action::retest &&
@@ -177,6 +154,16 @@ std::string name_of(const Judgement& judgement, const Node& node) {
 }
 
 std::string case_of(const Judgement& judgement, const Check& check) {
+    if (check.id == "soak:results") return say<text::judge::soak_results>();
+    if (check.id == "soak:time") return say<text::judge::soak_time>();
+    if (check.id == "soak:speed") {
+        const auto* series = series_of(judgement, check);
+        if (series == nullptr) return say<text::judge::soak_speed>(plain(check.detail, 200));
+        auto parameters = series->parameters;
+        std::erase_if(parameters, [](const record::Named& one) { return one.name == "soak"; });
+        return say<text::judge::soak_speed>(say<text::words::in_brackets>(
+            plain(case_name(series->benchmark, parameters), 200), plain(series->library, 60)));
+    }
     if (is_called_by_cause(check)) return capitalised(cause_in_words(real_cause(check)));
     if (const auto* limit = limit_of(judgement, check); limit != nullptr && !limit->title.empty()) {
         auto title = plain(title_of(*limit), 200);
@@ -209,9 +196,10 @@ std::string finding_of(const Judgement& judgement, const Check& check) {
     if (!cause.empty() && !is_called_by_cause(check))
         found = say<text::words::labelled>(found, cause);
     std::string evidence;
-    if (check.value && check.bound)
-        evidence =
-            say<text::judge::value_to_bar>(quantity(*check.value, check.unit), bar_in_words(check));
+    if (const auto share = share_of_bar(check))
+        evidence = say<text::judge::value_to_bar>(quantity(*check.value, check.unit),
+                                                  quantity(*check.bound, check.unit),
+                                                  margin_in_words(*share));
     if (!check.detail.empty())
         evidence = evidence.empty() ? plain(check.detail, 300)
                                     : join({evidence, plain(check.detail, 300)});
@@ -294,53 +282,82 @@ std::array<std::size_t, 6> counts_of(const Judgement& judgement) {
 }
 
 std::string parts_in_words(const Node& node) {
-    // "cuda:0,1 PASS": those of one kind and verdict together, in the order of their first.
-    std::vector<std::pair<std::string, std::string>> groups; // name, verdict
+    // "cuda:0-2,4 PASS": those of one kind and verdict together, in the order of their first.
+    struct Group {
+        std::string kind;
+        std::string verdict;
+        std::vector<std::string> parts;
+    };
+    std::vector<Group> groups;
     for (const auto& part : node.parts) {
-        const auto colon = part.part.find(':');
         const auto verdict = part.measured || part.outcome > Outcome::inconclusive
                                  ? outcome_in_words(part.outcome)
                                  : cause_in_words(Cause::not_measured);
-        const auto kind = part.part.substr(0, colon);
-        const auto known = std::ranges::find_if(groups, [&](const auto& group) {
-            return colon != std::string::npos && group.second == verdict &&
-                   group.first.starts_with(fmt::format("{}:", kind));
+        const auto kind = part.part.substr(0, part.part.find(':'));
+        const auto known = std::ranges::find_if(groups, [&](const Group& group) {
+            return group.kind == kind && group.verdict == verdict;
         });
         if (known == groups.end())
-            groups.emplace_back(part.part, verdict);
+            groups.push_back({.kind = kind, .verdict = verdict, .parts = {part.part}});
         else
-            known->first += fmt::format(",{}", std::string_view{part.part}.substr(colon + 1));
+            known->parts.push_back(part.part);
     }
     std::vector<std::string> texts;
-    for (const auto& [name, verdict] : groups) texts.push_back(part_in_words(name, verdict));
+    for (const auto& group : groups)
+        for (auto name : fold_ranges(group.parts)) {
+            std::erase_if(name, [](char c) { return c == '[' || c == ']'; });
+            texts.push_back(part_in_words(name, group.verdict));
+        }
     return join(texts);
 }
 
-std::string command_for(const Judgement& judgement, const Node& node,
-                        const std::vector<const Check*>& checks) {
+std::vector<std::string> benchmarks_of(const Judgement& judgement,
+                                       const std::vector<const Check*>& checks) {
     constexpr std::size_t most = 4;
     std::vector<std::string> benchmarks;
     bool is_of_node = false; // and not of some cases
     for (const auto* check : checks) {
         const auto* series = series_of(judgement, *check);
         const auto* limit = limit_of(judgement, *check);
-        is_of_node |= series == nullptr && limit == nullptr;
+        is_of_node |= (series == nullptr && limit == nullptr) || is_of_soak(*check);
         if (series != nullptr)
             add_once(benchmarks, series->benchmark);
         else if (limit != nullptr)
             for (const auto& one : alternatives(pattern_of(limit->cases, "benchmark")))
                 add_once(benchmarks, one);
     }
+    return benchmarks.size() <= most && !is_of_node ? benchmarks : std::vector<std::string>{};
+}
+
+std::optional<double> soak_to_settle(const Judgement& judgement, const Node& node,
+                                     const std::vector<const Check*>& checks) {
+    if (node.runs.empty() ||
+        std::ranges::none_of(checks, [](const Check* check) { return is_of_soak(*check); }))
+        return {};
+    const auto& soak = judgement.collection.runs[node.runs.back()].soak;
+    if (!soak) return {};
+    double times = 1;
+    for (const auto& phase : soak->phases)
+        times = std::max(times, static_cast<double>(record::fewest_points) /
+                                    static_cast<double>(
+                                        std::max<std::size_t>(record::course_of(phase).points, 1)));
+    constexpr double minute = 60;
+    return std::ceil(soak->asked_seconds * times / minute) * minute;
+}
+
+std::string command_for(const Judgement& judgement, const Node& node,
+                        const std::vector<const Check*>& checks) {
     const auto suite =
         node.runs.empty() ? std::string{} : judgement.collection.runs[node.runs.back()].suite;
     // A run of single benchmarks has no suite of this name.
     auto command =
         fmt::format("assay run {} --check", suite.empty() ? "acceptance" : plain(suite, 60));
-    if (benchmarks.size() <= most && !is_of_node)
-        for (const auto& one : benchmarks)
-            command += one.find_first_of("*?[") == std::string::npos
-                           ? fmt::format(" --only {}", plain(one, 60))
-                           : fmt::format(" --only '{}'", plain(one, 60));
+    for (const auto& one : benchmarks_of(judgement, checks))
+        command += one.find_first_of("*?[") == std::string::npos
+                       ? fmt::format(" --only {}", plain(one, 60))
+                       : fmt::format(" --only '{}'", plain(one, 60));
+    if (const auto seconds = soak_to_settle(judgement, node, checks))
+        command += fmt::format(" --for {:.0f}m", *seconds / 60);
     std::size_t replicas = 0;
     for (const auto* check : checks) replicas = std::max(replicas, check->repeats.value_or(0));
     if (replicas > 0) command += fmt::format(" --replicas {}", replicas);
@@ -351,142 +368,8 @@ std::string command_for(const Judgement& judgement, const Node& node,
     return say<text::judge::run>(command);
 }
 
-namespace {
-
-/// That its newest run took.
-double seconds_of_newest(const Judgement& judgement, const Node& node) {
-    if (node.runs.empty()) return 0;
-    const auto& run = judgement.collection.runs[node.runs.back()];
-    return seconds_of(run.ended).value_or(0) - run.started_seconds;
-}
-
-/// The required checks by what they come to: "3 PASS", "12 not measured", "5 with too few replicas".
-std::vector<std::string> counted(const Node& node) {
-    std::vector<std::pair<std::string, std::size_t>> counts{{outcome_in_words(Outcome::pass), 0}};
-    for (const auto& check : node.checks) {
-        if (!check.required) continue;
-        const bool is_open =
-            check.outcome == Outcome::inconclusive || check.outcome == Outcome::error;
-        const auto what = is_open ? cause_in_words(check.cause) : outcome_in_words(check.outcome);
-        const auto known =
-            std::ranges::find(counts, what, &std::pair<std::string, std::size_t>::first);
-        if (known == counts.end())
-            counts.emplace_back(what, 1);
-        else
-            ++known->second;
-    }
-    std::vector<std::string> texts;
-    for (const auto& [what, count] : counts)
-        if (count > 0) texts.push_back(say<text::judge::count_of_checks>(count, what));
-    return texts;
-}
-
-} // namespace
-
-Answer answer_of(const Judgement& judgement) {
-    Answer answer{
-        .verdict = "", .worst = say<text::judge::no_finding>(), .missing = missing_of(judgement)};
-    const auto outcome = outcome_in_words(judgement.outcome);
-    const bool one = judgement.nodes.size() == 1;
-    if (one) {
-        const auto& node = judgement.nodes.front();
-        std::vector<std::string> about{node.ran < node.required
-                                           ? say<text::judge::coverage>(node.ran, node.required)
-                                           : say_count<text::judge::all_checks>(node.required)};
-        if (const auto seconds = seconds_of_newest(judgement, node); seconds > 0)
-            about.push_back(human(seconds, "s"));
-        if (judgement.part != PartChoice::all)
-            about.push_back(say<text::judge::only_part>(to_string(judgement.part)));
-        auto name = machine_name(judgement, node);
-        if (const auto parts = parts_in_words(node); !parts.empty())
-            name = say<text::words::labelled>(name, parts);
-        answer.verdict = say<text::judge::verdict_of_node>(outcome, name, join(about));
-    } else {
-        const auto counts = counts_of(judgement);
-        std::vector<std::string> parts;
-        for (const auto each : {Outcome::pass, Outcome::skip, Outcome::warn, Outcome::fail,
-                                Outcome::inconclusive, Outcome::error})
-            if (const auto count = counts.at(static_cast<std::size_t>(each)); count > 0)
-                parts.push_back(say<text::judge::count>(count, outcome_in_words(each)));
-        answer.verdict = say<text::judge::verdict>(
-            outcome, parts.empty()
-                         ? say<text::judge::no_node>()
-                         : say_count<text::judge::counts>(judgement.nodes.size(), join(parts)));
-    }
-    // Files that were not used may belong to any node: `judge` takes no PASS from the others.
-    const auto lost =
-        std::ranges::count(judgement.collection.problems, false, &store::Problem::is_copy);
-    if (lost > 0)
-        answer.worst =
-            say<text::judge::worst>(say_count<text::judge::lost>(static_cast<std::size_t>(lost)));
-    if (judgement.nodes.empty()) return answer;
-    const auto& node = judgement.nodes.front();
-    std::vector<const Check*> open;
-    for (const auto& check : node.checks)
-        if (has_command(check) && !needs_repair(check)) open.push_back(&check);
-    if (one && !open.empty()) answer.next = command_for(judgement, node, open);
-    if (const auto* worst = worst_of(node); worst != nullptr) {
-        auto found = finding_of(judgement, *worst);
-        if (!one) found = say<text::words::labelled>(name_of(judgement, node), found);
-        answer.worst = worst->cause == Cause::not_measured && one && lost == 0
-                           ? say<text::judge::nothing_failed>(join(counted(node)))
-                           : say<text::judge::worst>(found);
-    }
-    return answer;
-}
-
 std::string kind_in_words(LimitKind kind) {
     return std::string{find_text("limit_kind", to_string(kind)).value_or("")};
-}
-
-namespace {
-
-constexpr std::size_t most_named = 3;
-constexpr std::size_t longest_name = 200; // characters
-
-/// "1 file is not used: a", "5 files are not used: a, b, c and 2 more"; nothing without names.
-template <const Entry& text>
-void add_names(std::vector<std::string>& parts, const std::vector<std::string>& names) {
-    if (!names.empty()) parts.push_back(say_count<text>(names.size(), list_of(names, most_named)));
-}
-
-} // namespace
-
-std::vector<std::string> scope_of(const Judgement& judgement) {
-    std::vector<std::string> parts;
-    std::vector<std::string> filters;
-    for (const auto& filter : judgement.filter) filters.push_back(plain(filter, longest_name));
-    if (!filters.empty()) parts.push_back(say<text::judge_scope::filter>(join(filters)));
-    if (!judgement.campaign.empty())
-        parts.push_back(say<text::judge_scope::campaign>(plain(judgement.campaign, longest_name)));
-
-    std::vector<std::string> left_out;
-    for (const auto& problem : judgement.collection.problems)
-        if (!problem.is_copy)
-            left_out.push_back(
-                say<text::words::in_brackets>(plain(problem.where, longest_name),
-                                              translated(plain(problem.reason, longest_name))));
-    add_names<text::judge_scope::left_out>(parts, left_out);
-    std::vector<std::string> unfinished;
-    for (const auto& journal : judgement.collection.unfinished)
-        unfinished.push_back(plain(journal.parent_path().string(), longest_name));
-    add_names<text::judge_scope::unfinished>(parts, unfinished);
-
-    std::size_t partial = 0;
-    for (const auto& node : judgement.nodes)
-        if (!node.runs.empty() && judgement.collection.runs[node.runs.back()].partial) ++partial;
-    if (partial > 0) parts.push_back(say_count<text::judge_scope::partial>(partial));
-
-    std::size_t waived = 0;
-    for (const auto& node : judgement.nodes)
-        for (const auto& check : node.checks)
-            if (check.waiver && check.cause != Cause::waiver_unused) ++waived;
-    if (waived > 0) parts.push_back(say_count<text::judge_scope::waivers>(waived));
-    std::vector<std::string> replaced;
-    for (const auto& one : judgement.limits.replaced)
-        replaced.push_back(plain(one.id, longest_name));
-    add_names<text::judge_scope::replaced>(parts, replaced);
-    return parts;
 }
 
 } // namespace assay::judge

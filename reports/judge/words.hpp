@@ -38,14 +38,23 @@ std::string name_of(const Judgement& judgement, const Node& node);
 std::string name_of(const Judgement& judgement, const Check& check);
 /// The same without the device.
 std::string case_of(const Judgement& judgement, const Check& check);
+/// "505 GFLOP/s", "0.12" without a unit
+std::string quantity(double value, const std::string& unit);
+/// "+17%" for a share of 1.17
+std::string margin_in_words(double share);
 /// "at least 500 GB/s"; empty without a bound.
 std::string bar_in_words(const Check& check);
-/// "STREAM triad on cuda:0: below the limit (410 GB/s, at least 500 GB/s)"
+/// "STREAM triad on cuda:0: below the limit (410 GB/s, limit 500 GB/s, margin -18%)"
 std::string finding_of(const Judgement& judgement, const Check& check);
 /// The next step: the action, and how often to repeat or that this does not help.
 std::string next_of(const Judgement& judgement, const Check& check);
 /// Meaning of the cause, and the action without the command.
 std::string why_of(const Judgement& judgement, const Check& check);
+bool is_of_soak(const Check& check);
+/// "undisturbed visits: 3 / 8", "-12%"
+std::string detail_of_soak(const Check& check);
+/// A FAIL stays until a run says what was repaired.
+bool needs_repair(const Check& check);
 /// Does a run settle it, at once or after its action?
 bool has_command(const Check& check);
 /// Meaning of the cause, and the action with the command.
@@ -62,11 +71,18 @@ std::array<std::size_t, 6> counts_of(const Judgement& judgement);
 struct Answer {
     std::string verdict;
     std::string worst;
-    std::string next; ///< the command that settles what is open; empty where nothing is
+    std::string next;  ///< the command that settles what is open; empty where nothing is
+    std::string takes; ///< "about 40 s": time that it takes; empty where that is not known
     std::string missing;
 };
 /// "host", "cuda:0", ... of one node with their verdicts, in a line.
 std::string parts_in_words(const Node& node);
+/// Those that measure what these checks need; none: the whole suite does.
+std::vector<std::string> benchmarks_of(const Judgement& judgement,
+                                       const std::vector<const Check*>& checks);
+/// Seconds of another soak with enough visits for these checks; nothing where none of them is about a soak.
+std::optional<double> soak_to_settle(const Judgement& judgement, const Node& node,
+                                     const std::vector<const Check*>& checks);
 /// Measures what these checks need.
 std::string command_for(const Judgement& judgement, const Node& node,
                         const std::vector<const Check*>& checks);

@@ -180,7 +180,7 @@ Chart chart_of(const Prediction& prediction) {
                     .higher_is_better = false};
     for (const auto& curve : prediction.curves) {
         Curve line{.label = name_of(curve)};
-        for (const auto& time : curve.times)
+        for (const auto& time : curve.line)
             if (time.bytes > 0 && std::isfinite(time.seconds.value) && time.seconds.value > 0)
                 line.points.push_back({.x = time.bytes,
                                        .x_text = human_bytes(time.bytes),
@@ -212,15 +212,31 @@ std::string verdict_of(const Prediction& prediction) {
     if (best == nullptr) return say<text::predict::cannot>(prediction.curves.front().reason);
     const auto& time = best->times.back();
     const auto& s = time.seconds;
-    const auto seconds = std::isfinite(s.low) ? with_range(human(s.value, "s"), human(s.low, "s"),
-                                                           human(s.high, "s"))
-                                              : human(s.value, "s");
+    const auto seconds = std::isfinite(s.low)
+                             ? say<text::predict::with_interval>(
+                                   human(s.value, "s"), human(s.low, "s"), human(s.high, "s"))
+                             : human(s.value, "s");
     return say<text::predict::verdict>(to_string(prediction.collective), human_bytes(time.bytes),
                                        whole(prediction.nodes * prediction.ranks_per_node), seconds,
                                        human(time.bus_rate, "B/s"), name_of(*best));
 }
 
-Section section_of(const PredictedCurve& curve) {
+/// How far the first sentence goes beyond what was measured, and what would make it surer.
+std::vector<std::string> lead_of(const Prediction& prediction, const PredictedCurve& best) {
+    auto lines = best.warnings;
+    if (lines.empty()) lines.push_back(say<text::predict::inside>());
+    if (is_far(prediction.nodes, best.most_nodes)) {
+        const double between = std::sqrt(best.most_nodes * prediction.nodes);
+        lines.push_back(say<text::predict::measure_nodes>(
+            whole(std::exp2(std::ceil(std::log2(between)))),
+            fmt::format("assay run collective.{} --hostfile hosts",
+                        to_string(prediction.collective))));
+    }
+    return lines;
+}
+
+/// `first`: its warnings stand below the verdict.
+Section section_of(const PredictedCurve& curve, bool first) {
     Section section{.title = name_of(curve)};
     if (!curve.reason.empty()) {
         section.blocks.emplace_back(
@@ -228,7 +244,7 @@ Section section_of(const PredictedCurve& curve) {
         return section;
     }
     Findings warnings;
-    for (const auto& warning : curve.warnings)
+    for (const auto& warning : first ? std::vector<std::string>{} : curve.warnings)
         warnings.findings.push_back({.severity = Severity::caution, .what = warning});
     section.blocks.emplace_back(times_of(curve));
     section.blocks.emplace_back(std::move(warnings));
@@ -261,7 +277,10 @@ Document make_document(const Prediction& prediction) {
     auto chart = chart_of(prediction);
     if (!std::get<CurveChart>(chart.data).curves.empty())
         document.sections.push_back({.title = chart.title, .blocks = {chart}, .heading = false});
-    for (const auto& curve : prediction.curves) document.sections.push_back(section_of(curve));
+    const auto* const best = fastest_of(prediction);
+    if (best != nullptr) document.lead = lead_of(prediction, *best);
+    for (const auto& curve : prediction.curves)
+        document.sections.push_back(section_of(curve, &curve == best));
     if (!prediction.not_used.empty()) document.sections.push_back(not_used_of(prediction));
     for (const auto& line : method_of(prediction))
         document.foot.push_back({.text = line, .tone = Tone::quiet});

@@ -136,7 +136,6 @@ std::vector<CostWay> ways_for(Collective collective, const Layout& target,
 using stats::Estimate;
 
 // Up to a doubling of what was measured a formula has little room to be wrong.
-constexpr double far = 2;
 
 std::string in_words(const Layout& layout) {
     return say<text::predict::layout>(fmt::format("{:.0f}", layout.nodes),
@@ -226,6 +225,10 @@ private:
             }
             out_.times.push_back(std::move(time));
         }
+        const auto [least, most] = std::ranges::minmax(options_.sizes);
+        for (double bytes = least; bytes > 0 && bytes < most; bytes *= 2)
+            out_.line.push_back(predict(bytes));
+        out_.line.push_back(predict(most));
         warn();
     }
 
@@ -249,7 +252,10 @@ private:
         out_.from = points_.front().bytes;
         out_.to = points_.back().bytes;
         out_.spread = fit_.spread;
-        for (const auto& layout : layouts_) out_.layouts.push_back(in_words(layout));
+        for (const auto& layout : layouts_) {
+            out_.layouts.push_back(in_words(layout));
+            out_.most_nodes = std::max(out_.most_nodes, layout.nodes);
+        }
         for (const auto& segment : fit_.segments) {
             const auto& best = segment.models.front();
             FittedSegment fitted{.from = segment.from,
@@ -317,22 +323,22 @@ private:
             for (const auto& layout : layouts_) largest = std::max(largest, of(layout));
             return largest;
         };
-        const double nodes = most([](const Layout& l) { return l.nodes; });
+        const double nodes = out_.most_nodes;
         const double per_node = most([](const Layout& l) { return l.ranks_per_node; });
-        if (target_.nodes > far * nodes)
+        if (is_far(target_.nodes, nodes))
             out_.warnings.push_back(say<text::predict::more_nodes>(
                 fmt::format("{:.0f}", target_.nodes), factor_text(target_.nodes / nodes),
                 fmt::format("{:.0f}", nodes)));
-        if (target_.ranks_per_node > far * per_node)
+        if (is_far(target_.ranks_per_node, per_node))
             out_.warnings.push_back(say<text::predict::more_ranks>(
                 fmt::format("{:.0f}", target_.ranks_per_node),
                 factor_text(target_.ranks_per_node / per_node), fmt::format("{:.0f}", per_node)));
         for (const auto& time : out_.times) {
             const auto size = record::human_bytes(time.bytes);
-            if (time.bytes > far * out_.to)
+            if (is_far(time.bytes, out_.to))
                 out_.warnings.push_back(say<text::predict::larger>(
                     size, factor_text(time.bytes / out_.to), record::human_bytes(out_.to)));
-            if (time.bytes * far < out_.from)
+            if (is_far(out_.from, time.bytes))
                 out_.warnings.push_back(say<text::predict::smaller>(
                     size, factor_text(out_.from / time.bytes), record::human_bytes(out_.from)));
             if (time.most_bus_rate && time.bus_rate > *time.most_bus_rate * 1.001)
@@ -388,6 +394,11 @@ Result<Prediction> predict_collective(const store::Collection& collection,
     std::ranges::stable_partition(out.curves,
                                   [](const auto& curve) { return curve.reason.empty(); });
     return out;
+}
+
+bool is_far(double asked, double measured) {
+    constexpr double far = 2;
+    return asked > far * measured;
 }
 
 bool has_prediction(const Prediction& prediction) {

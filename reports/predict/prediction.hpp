@@ -65,9 +65,11 @@ struct PredictedCurve {
     double from = 0; ///< bytes
     double to = 0;
     std::vector<std::string> layouts; ///< "2 x 8": nodes and ranks on each
+    double most_nodes = 0;            ///< that were measured
     double spread = 0;                ///< of single times about the fit, relative
     std::vector<FittedSegment> segments;
     std::vector<PredictedTime> times; ///< one for each size; none where `reason` says why
+    std::vector<PredictedTime> line;  ///< the same at all sizes between, to be drawn
     std::string reason;
     std::vector<std::string> warnings;
 };
@@ -95,5 +97,7 @@ Result<Prediction> predict_collective(const store::Collection& collection,
                                       const PredictOptions& options);
 
 bool has_prediction(const Prediction& prediction);
+/// Is a number of nodes, or a size, so far beyond what was measured that it is worth saying?
+bool is_far(double asked, double measured);
 
 } // namespace assay::predict

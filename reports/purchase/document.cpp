@@ -37,39 +37,55 @@ public:
                           .title = say<text::procure::title>(title_of(ranking.profile)),
                           .sub = sub()};
         decide(document);
-        if (ranking.compares()) document.lead = sure_and_change();
-        document.sections.push_back(
-            {.title = say<text::procure::decision>(), .blocks = decision(), .heading = false});
+        document.lead = lead();
         if (!offers_.empty()) {
+            std::vector<Block> blocks{ranking_table()};
+            if (ranking.compares()) blocks.emplace_back(cost_chart());
             add(document, say<text::procure::ranking>(), say<text::procure::ranking_question>(),
-                {ranking_table(), what_if(*this)});
-            for (auto& table : live_ranking(*this))
-                document.sections.back().blocks.emplace_back(std::move(table));
+                std::move(blocks));
         }
         if (!ranking.unranked.empty())
             add(document, say<text::procure::unranked_title>(), "", {unranked(*this)});
+        if (auto blocks = risks(*this); !blocks.empty())
+            add(document, say<text::procure::risks_title>(), "", std::move(blocks));
         if (auto sheets = data_sheets(*this); !sheets.rows.empty())
             add(document, say<text::procure::sheets_title>(), say<text::procure::sheets_question>(),
                 {std::move(sheets)});
+        std::vector<Block> conditions{assumptions(*this)};
         if (!offers_.empty()) {
             if (ranking.runner_up) add_difference(document);
             add(document, say<text::procure::speed_title>(), say<text::procure::speed_question>(),
                 {speeds()});
-            add(document, say<text::procure::costs_title>(), say<text::procure::costs_question>(),
-                costs());
             if (auto units = unit_costs(*this); !units.rows.empty())
                 add(document, say<text::procure::units_title>(),
                     say<text::procure::units_question>(), {std::move(units)});
+            if (auto parts = cost_parts_table(); parts.only_workbook)
+                conditions.emplace_back(std::move(parts));
+            else
+                add(document, say<text::procure::costs_title>(),
+                    say<text::procure::costs_question>(), {std::move(parts)});
+            for (auto& block : included()) conditions.push_back(std::move(block));
+            add(document, say<text::procure::what_if>(), "", {what_if(*this)});
+            document.sections.back().heading = false; // the chart has that title
+            for (auto& table : live_ranking(*this))
+                document.sections.back().blocks.emplace_back(std::move(table));
         }
-        if (auto blocks = risks(*this); !blocks.empty())
-            add(document, say<text::procure::risks_title>(), "", std::move(blocks));
         if (!found.promises.empty())
             add(document, say<text::procure::contract_title>(),
-                say<text::procure::contract_question>(), {contract(found)});
-        add(document, say<text::procure::assumptions_title>(), "", {assumptions(*this)});
-        for (const auto& section : make_document(found.offers, found.options.costs.terms).sections)
-            document.sections.push_back(section);
-        document.sections.back().heading = true;
+                say<text::procure::contract_question>(), contract(found));
+        add(document, say<text::procure::assumptions_title>(), "", std::move(conditions));
+        auto quoted = make_document(found.offers, found.options.costs.terms);
+        for (auto& section : quoted.sections)
+            for (auto& block : section.blocks) {
+                if (auto* const table = std::get_if<Table>(&block))
+                    table->folded = say<text::procure::quoted>();
+                document.sections.back().blocks.push_back(std::move(block));
+            }
+        const auto last = std::ranges::find(document.sections, say<text::procure::speed_title>(),
+                                            &Section::title);
+        for (auto section = last; section != document.sections.end(); ++section)
+            section->detail = true;
+        document.rest = say<text::procure::rest>();
         document.foot.push_back({.text = say<text::procure::method>(), .tone = Tone::quiet});
         document.date = found.options.costs.terms.now;
         return document;
@@ -127,13 +143,40 @@ private:
                             : say<text::procure::best_unsure>(name, by, rival);
     }
 
-    /// The lines below the verdict.
-    std::vector<std::string> sure_and_change() const {
-        const auto flips = flips_of(ranking, 0, *ranking.runner_up);
-        return {ranking.above ? say<text::procure::how_sure>(chance(*ranking.above))
-                              : say<text::procure::no_probability>(list_of(few_machines(), 4)),
-                flips.empty() ? say<text::procure::never_flips>()
-                              : say<text::procure::runner_up_flips>(in_words(flips.front()))};
+    /// The lines below the verdict: how sure, what would change it, what is left to do.
+    std::vector<std::string> lead() const {
+        std::vector<std::string> lines;
+        if (!ranking.needs.empty())
+            lines.push_back(say<text::words::labelled>(say<text::procure::needs>(), needs()));
+        if (ranking.compares()) {
+            lines.push_back(
+                !best().best   ? say<text::procure::no_probability>(list_of(few_machines(), 4))
+                : ranking.sure ? say<text::procure::how_sure>(chance(*best().best))
+                               : say<text::procure::how_unsure>(chance(*best().best),
+                                                                chance(stats::sure_probability)));
+            lines.push_back(changes(offers_[*ranking.runner_up]));
+            if (auto text = to_do(); !text.empty()) lines.push_back(std::move(text));
+        }
+        if (const auto names = missing_measures(); !names.empty() && !offers_.empty())
+            lines.push_back(say<text::procure::uncovered>(
+                human_percent(1 - ranking.scores.coverage), list_of(names, 6)));
+        if (!ranking.unranked.empty())
+            lines.push_back(say_count<text::procure::unranked_too>(ranking.unranked.size()));
+        return lines;
+    }
+
+    /// How to become surer, where that is possible.
+    std::string to_do() const {
+        if (ranking.sure) return {};
+        const auto& one = best().cost.offer;
+        const auto& other = offers_[*ranking.runner_up].cost.offer;
+        const auto run = say<text::procure::run_on>(plain(one.provider), plain(one.instance),
+                                                    plain(other.provider), plain(other.instance));
+        if (ranking.provisional) return say<text::procure::measure_three>(run);
+        const auto needed = machines_for_sure(ranking, 0, *ranking.runner_up);
+        return needed ? say<text::procure::measure_more>(*needed, machines(best()),
+                                                         machines(offers_[*ranking.runner_up]), run)
+                      : say<text::procure::take_either>();
     }
 
     /// Needs that offers do not meet, where nothing is left.
@@ -170,44 +213,6 @@ private:
         return all;
     }
 
-    /// The five lines that a meeting decides by, and one chart.
-    std::vector<Block> decision() const {
-        Facts facts{.look = Facts::Look::summary};
-        if (!ranking.needs.empty())
-            facts.facts.push_back(fact_of("needs", say<text::procure::needs>(), needs()));
-        if (ranking.compares()) {
-            facts.facts.push_back(
-                fact_of("recommended",
-                        !ranking.recommends() ? say<text::procure::check_price>()
-                        : ranking.provisional ? say<text::procure::leads>()
-                                              : say<text::procure::recommended>(),
-                        say<text::procure::at_price>(offer_name(best().cost.offer),
-                                                     money(best().hour.total()))));
-            const auto& second = offers_[*ranking.runner_up];
-            facts.facts.push_back(
-                fact_of("runner_up", say<text::procure::runner_up>(),
-                        say<text::procure::at_price>(offer_name(second.cost.offer),
-                                                     money(second.hour.total()))));
-            facts.facts.push_back(fact_of("sure", say<text::procure::lead>(), certainty(),
-                                          ranking.sure ? Tone::good : Tone::weak));
-            facts.facts.push_back(
-                fact_of("would_change", say<text::procure::would_change>(), changes(second)));
-        }
-        facts.facts.push_back(fact_of("not_measured", say<text::procure::not_measured>(), gaps()));
-        std::vector<Block> blocks;
-        blocks.emplace_back(std::move(facts));
-        if (ranking.compares()) blocks.emplace_back(value_chart());
-        return blocks;
-    }
-
-    std::string certainty() const {
-        const auto name = offer_name(best().cost.offer);
-        if (best().best)
-            return ranking.sure ? say<text::procure::sure>(name, chance(*best().best))
-                                : say<text::procure::unsure>(name, chance(*best().best));
-        return say<text::procure::provisional>(list_of(few_machines(), 4));
-    }
-
     std::vector<std::string> few_machines() const {
         std::vector<std::string> few;
         std::set<std::size_t> types;
@@ -237,37 +242,31 @@ private:
             name, fmt::format("{}", fmt::join(parts, say<text::procure::or_if>())));
     }
 
-    std::string gaps() const {
-        std::vector<std::string> parts;
-        if (const auto names = missing_measures(); !names.empty() && !offers_.empty())
-            parts.push_back(say<text::procure::uncovered>(
-                human_percent(1 - ranking.scores.coverage), list_of(names, 6)));
-        if (!ranking.unranked.empty())
-            parts.push_back(say_count<text::procure::unranked_too>(ranking.unranked.size()));
-        return parts.empty() ? say<text::procure::all_measured>() : join(parts);
+    /// "0.400", "33.0", "1234"
+    static std::string digits(double amount) {
+        return amount < 100 ? fmt::format("{:#.3g}", amount) : fmt::format("{:.0f}", amount);
     }
-
-    Chart value_chart() const {
+    Chart cost_chart() const {
         constexpr std::size_t most = 12;
-        RatioChart data{.share = true}; // bars from 0: the work that the same money buys
+        RatioChart data{.unit = ranking.currency};
+        const double first = best().hour.total();
         for (const auto& offer : offers_) {
             if (data.ratios.size() == most) break;
-            const double value = value_of(offer);
-            Ratio one{.label = offer_name(offer.cost.offer), .ratio = value, .text = times(value)};
+            const double cost = first / value_of(offer);
+            Ratio one{.label = offer_name(offer.cost.offer),
+                      .ratio = cost,
+                      .text = fmt::format("{} {}", ranking.currency, digits(cost))};
             if (&offer == &best()) one.outcome = "better";
             if (has_interval(offer)) {
-                one.low = value * std::exp(-half(offer));
-                one.high = value * std::exp(half(offer));
-                one.text = fmt::format("{:.2f}x [{:.2f}, {:.2f}]", value, *one.low, *one.high);
+                one.low = cost * std::exp(-half(offer));
+                one.high = cost * std::exp(half(offer));
+                one.text += fmt::format(" [{}, {}]", digits(*one.low), digits(*one.high));
             }
             data.ratios.push_back(std::move(one));
         }
-        Chart chart{.title = say<text::procure::value_chart>(),
-                    .caption = say<text::procure::value_caption>()};
-        for (const auto& one : data.ratios)
-            chart.lines.push_back(say<text::words::labelled>(one.label, one.text));
-        chart.data = std::move(data);
-        return chart;
+        return {.title = say<text::procure::same_work>(),
+                .caption = say<text::procure::same_work_caption>(offer_name(best().cost.offer)),
+                .data = std::move(data)};
     }
 
     Table ranking_table() const {
@@ -277,11 +276,15 @@ private:
                                 numeric(say<text::procure::speed>(), 1),
                                 numeric(say<text::procure::next_machine>(), 2),
                                 numeric(say<text::procure::hour>()),
+                                numeric(say<text::procure::month>(), 4),
                                 numeric(say<text::procure::machines>(), 3)},
                     .sheet = say<text::procure::ranking>()};
         for (const auto& offer : offers_) {
             Cell name{.text = offer_name(offer.cost.offer)};
-            if (plain(offer.cost.offer.id) != name.text) name.detail = plain(offer.cost.offer.id);
+            const auto& quoted = offer.cost.offer;
+            if (quoted.id !=
+                fmt::format("{} {} {}", quoted.provider, quoted.instance, to_string(quoted.tariff)))
+                name.detail = plain(quoted.id);
             const auto& type = ranking.scores.types[offer.type];
             if (machines(offer) == 1) name.notes.push_back(say<text::procure::one_machine>());
             constexpr double all = 0.995;
@@ -304,6 +307,7 @@ private:
                      ratio_cell(std::exp(offer.score - best().score)),
                      offer.next ? ratio_cell(std::exp(*offer.next - best().score)) : Cell{},
                      money_cell(offer.hour.total()),
+                     cell_of(offer.cost.lines.find("month")),
                      {.text = std::to_string(machines(offer)),
                       .tone = machines(offer) < stats::sure_machines ? Tone::weak : Tone::plain,
                       .number = static_cast<double>(machines(offer)),
@@ -365,8 +369,8 @@ private:
         std::vector<std::vector<double>> means;
         for (const auto type : types) {
             const auto& one = ranking.scores.types[type];
-            table.columns.push_back(
-                numeric(plain(fmt::format("{} {}", one.provider, one.instance))));
+            table.columns.push_back(numeric(plain(fmt::format("{} {}", one.provider, one.instance)),
+                                            rank_of(table.columns.size())));
             means.push_back(means_of(one));
         }
         std::size_t m = 0;
@@ -394,36 +398,40 @@ private:
         return table;
     }
 
-    std::vector<Block> costs() const {
+    /// For the workbook alone where the machine is all that costs.
+    Table cost_parts_table() const {
         Table table{.columns = {{.title = say<text::offers::offer>()},
                                 numeric(say<text::procure::part_machine>()),
                                 numeric(say<text::procure::part_power>(), 2),
                                 numeric(say<text::procure::part_other>(), 1),
                                 numeric(say<text::procure::part_failures>(), 1),
                                 numeric(say<text::procure::total>()),
-                                numeric(say<text::procure::month>()),
                                 numeric(say<text::procure::energy_month>(), 2)},
-                    .sheet = say<text::procure::costs_title>()};
+                    .sheet = say<text::procure::costs_title>(),
+                    .only_workbook = true};
         for (const auto& offer : offers_) {
             const auto& hour = offer.hour;
             Row row{.cells = {{.text = offer_name(offer.cost.offer)}}};
             for (const double part : {hour.machine, hour.power, hour.other, hour.failures})
                 row.cells.push_back(part > 0 ? money_cell(part) : Cell{});
             row.cells.push_back(money_cell(hour.total()));
-            row.cells.push_back(cell_of(offer.cost.lines.find("month")));
-            row.cells.push_back(cell_of(offer.cost.lines.find("energy_month")));
+            auto energy = cell_of(offer.cost.lines.find("energy_month"));
+            row.cells.push_back(energy.number ? std::move(energy) : Cell{});
             table.rows.push_back(std::move(row));
+            table.only_workbook &= !(hour.power + hour.other + hour.failures > 0);
         }
+        return table;
+    }
+
+    std::vector<Block> included() const {
         const auto names = [](const std::vector<std::string>& keys) {
             std::vector<std::string> list;
             for (const auto& key : keys) list.push_back(name_of_line(key));
             return list_of(list, keys.size());
         };
-        std::vector<Block> blocks;
-        blocks.emplace_back(std::move(table));
-        blocks.emplace_back(Paragraph{
+        std::vector<Block> blocks{Paragraph{
             .text = ranking.parts.empty() ? say<text::procure::nothing_else>()
-                                          : say<text::procure::counted>(names(ranking.parts))});
+                                          : say<text::procure::counted>(names(ranking.parts))}};
         if (!ranking.left_out.empty()) {
             MissingInputs missing{cost_settings()};
             for (const auto& offer : offers_) missing.add(offer.cost.lines, ranking.left_out);

@@ -152,22 +152,23 @@ std::vector<Block> risks(const View& view) {
                  .action = say<text::procure::risk_coverage_do>(list_of(names, 6))});
     std::ranges::stable_sort(risks.findings, std::ranges::greater{}, &Finding::severity);
     std::vector<Block> blocks;
-    if (risks.findings.empty() && view.ranking.offers.empty()) return blocks;
-    if (risks.findings.empty())
-        blocks.emplace_back(Paragraph{.text = say<text::procure::no_risks>()});
-    else
-        blocks.emplace_back(std::move(risks));
+    if (!risks.findings.empty()) blocks.emplace_back(std::move(risks));
     return blocks;
 }
 
-Table contract(const Procurement& found) {
+std::vector<Block> contract(const Procurement& found) {
     Table table{.columns = {{.title = say<text::offers::offer>()},
                             {.title = say<text::procure::promise>()},
                             numeric(say<text::procure::promised>()),
                             numeric(say<text::procure::measured>()),
                             {.title = capitalised(say<text::judge::outcome>())}},
                 .sheet = say<text::procure::contract_title>()};
+    std::vector<std::string> names;
+    bool all_kept = true;
     for (const auto& promise : found.promises) {
+        all_kept &= promise.kept();
+        if (const auto name = name_of_need(promise.code); std::ranges::count(names, name) == 0)
+            names.push_back(name);
         Cell outcome{.text = say<text::procure::unknown>(), .tone = Tone::quiet};
         if (promise.kept())
             outcome = {.text = say<text::procure::kept>(), .tone = Tone::good};
@@ -185,7 +186,11 @@ Table contract(const Procurement& found) {
                        std::move(measured),
                        std::move(outcome)}});
     }
-    return table;
+    if (!all_kept) return {std::move(table)};
+    table.only_workbook = true;
+    return {Paragraph{.text = say_count<text::procure::all_kept>(found.promises.size(),
+                                                                 list_of(names, names.size()))},
+            std::move(table)};
 }
 
 Table data_sheets(const View& view) {
@@ -252,7 +257,13 @@ Table unit_costs(const View& view) {
         if (std::ranges::none_of(offers,
                                  [&](const auto* one) { return one->type == offer.type; })) {
             offers.push_back(&offer);
-            table.columns.push_back(numeric(offer_name(offer.cost.offer)));
+            // The tariff distinguishes offers of one type only.
+            const auto& quoted = offer.cost.offer;
+            const bool one_tariff =
+                std::ranges::count(view.ranking.offers, offer.type, &RankedOffer::type) == 1;
+            table.columns.push_back(numeric(
+                one_tariff ? plain(quoted.provider + ' ' + quoted.instance) : offer_name(quoted),
+                rank_of(table.columns.size() - 1)));
         }
     const auto add = [&](std::string name, auto&& cell) {
         Row row{.cells = {{.text = std::move(name)}}};

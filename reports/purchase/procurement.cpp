@@ -109,6 +109,10 @@ Column numeric(std::string title, std::uint8_t rank) {
     return {.title = std::move(title), .numeric = true, .rank = rank};
 }
 
+std::uint8_t rank_of(std::size_t column) {
+    return static_cast<std::uint8_t>(std::min<std::size_t>(column, 255));
+}
+
 Fact fact_of(const char* key, std::string name, std::string text, Tone tone) {
     return {.name = std::move(name), .text = std::move(text), .key = key, .tone = tone};
 }

@@ -56,6 +56,8 @@ document::Cell ratio_cell(double ratio);
 document::Cell chance_cell(std::optional<double> probability);
 document::Cell percent_cell(double share);
 document::Column numeric(std::string title, std::uint8_t rank = 0);
+/// That of a column of an offer: a narrow terminal leaves out the last ones.
+std::uint8_t rank_of(std::size_t column);
 document::Fact fact_of(const char* key, std::string name, std::string text,
                        document::Tone tone = document::Tone::plain);
 
@@ -88,7 +90,7 @@ std::vector<document::Table> live_ranking(const View& view);
 /// Offers that share a reason, in one line.
 document::Findings unranked(const View& view);
 std::vector<document::Block> risks(const View& view);
-document::Table contract(const Procurement& found);
+std::vector<document::Block> contract(const Procurement& found);
 /// Data sheet figures of offers without measurements.
 document::Table data_sheets(const View& view);
 document::Table unit_costs(const View& view);

@@ -339,4 +339,17 @@ std::vector<Flip> flips_of(const Ranking& ranking, std::size_t first, std::size_
     return flips;
 }
 
+std::optional<std::size_t> machines_for_sure(const Ranking& ranking, std::size_t first,
+                                             std::size_t second) {
+    constexpr std::size_t most = 100;
+    const auto& a = ranking.offers[first];
+    const auto& b = ranking.offers[second];
+    const double handicap = std::log(a.hour.total() / b.hour.total());
+    for (std::size_t n = stats::sure_machines; n <= most; ++n)
+        if (stats::probability_above({a.score, n}, {b.score, n}, handicap, ranking.spread) >=
+            stats::sure_probability)
+            return n;
+    return {};
+}
+
 } // namespace assay::purchase

@@ -182,6 +182,10 @@ Result<Ranking> rank(const Offers& offers, const std::vector<Cost>& costs, const
 /// Compare offers of one ranking, by index.
 std::vector<Factor> factors_of(const Ranking& ranking, std::size_t first, std::size_t second);
 std::vector<Flip> flips_of(const Ranking& ranking, std::size_t first, std::size_t second);
+/// So many machines of each of the two types would make it sure that the first is better, were their means as they
+/// are; nothing where 100 do not.
+std::optional<std::size_t> machines_for_sure(const Ranking& ranking, std::size_t first,
+                                             std::size_t second);
 /// The mean log of a type at each measure that counts.
 std::vector<double> means_of(const ScoredType& type);
 /// Weights of the measures that count, of which they are shares.

@@ -12,6 +12,7 @@
 #include "record/format.hpp"
 #include "record/summary.hpp"
 #include "report/findings.hpp"
+#include "report/soak.hpp"
 
 #include <fmt/format.h>
 
@@ -48,17 +49,36 @@ std::string name_with_library(const Row& row) {
     return say<text::words::in_brackets>(row.name, row.library);
 }
 
+/// What people call the bandwidth of a memory: the first of these that was measured, whatever the others reached.
+constexpr std::array<std::string_view, 8> stream_kernels{"triad", "nstream", "add",  "scale",
+                                                         "copy",  "dot",     "read", "write"};
+
+std::string part_of(const Row& row, std::string_view parameter) {
+    const auto found = std::ranges::find(row.parameters, parameter) - row.parameters.begin();
+    return static_cast<std::size_t>(found) < row.parts.size()
+               ? row.parts[static_cast<std::size_t>(found)]
+               : "";
+}
+
 /// Where a row stands among those of its tile: a better one is greater.
-using Rank = std::tuple<bool, double, double>;
+using Rank = std::tuple<std::ptrdiff_t, int, double, double>;
 Rank rank_of(const Row& row, const Shown& shown) {
-    const double value = shown.higher_is_better ? *shown.number : -*shown.number;
+    const auto kernel = std::ranges::find(stream_kernels, part_of(row, "kernel"));
+    const auto preference =
+        row.benchmark == "memory.stream" ? stream_kernels.end() - kernel : std::ptrdiff_t{0};
+    const bool is_bound = row.knowledge == record::Knowledge::at_least;
+    const int known = is_reliable(row) ? 2 : is_bound ? 1 : 0;
+    // The largest of what is too noisy is the luckiest: there the narrowest counts.
+    const double value = known == 0 && shown.low && shown.high ? *shown.low - *shown.high
+                         : shown.higher_is_better              ? *shown.number
+                                                               : -*shown.number;
     // For latencies by footprint the memory itself counts; for messages the smallest that has a size.
     double size = 0;
     if (row.benchmark == "memory.latency")
         size = row.bytes.value_or(0);
     else if (row.bytes && !shown.higher_is_better)
         size = *row.bytes > 0 ? -*row.bytes : -std::numeric_limits<double>::infinity();
-    return {is_reliable(row), size, value};
+    return {preference, known, size, value};
 }
 
 /// Empty where no tile shows it. Small and large messages answer two questions.
@@ -97,8 +117,10 @@ std::vector<Best> best_rows(const Report& report, bool any_benchmark) {
             auto name = any_benchmark ? row.benchmark : tile_of(row, shown);
             if (name.empty()) continue;
             const auto rank = rank_of(row, shown);
-            const auto [entry, is_new] =
-                known.try_emplace(fmt::format("{} {}", row.place, name), best.size());
+            const auto [entry, is_new] = known.try_emplace(
+                fmt::format("{} {}", row.place,
+                            row.benchmark == "memory.stream" ? row.benchmark : name),
+                best.size());
             if (is_new)
                 best.push_back({.row = &row,
                                 .shown = std::move(shown),
@@ -156,13 +178,18 @@ Fact tile(const Best& best) {
     const auto name = tile_name(best);
     std::vector<std::string> detail;
     if (!best.shown.interval.empty()) detail.push_back(best.shown.interval);
-    if (!row.share.empty() && best.shown.is_primary)
-        detail.push_back(say<text::facts::of_ceiling>(row.share));
-    if (row.library != "host") detail.push_back(row.library);
+    const auto* bound =
+        best.shown.is_primary && !row.bounds.empty() ? &row.bounds.front() : nullptr;
+    if (bound != nullptr)
+        detail.push_back(bound->kind == record::CeilingKind::datasheet
+                             ? say<text::facts::of_sheet>(bound->share)
+                             : say<text::facts::of_ceiling>(bound->share));
+    if (!row.place.starts_with(row.library)) detail.push_back(row.library);
     return {.name = name,
             .text = best.shown.wide ? say<text::facts::about>(best.shown.text) : best.shown.text,
             .key = name,
             .detail = join(detail),
+            .share = bound != nullptr ? std::optional{share_of(row, *bound)} : std::nullopt,
             .tone = best.shown.wide    ? Tone::quiet
                     : is_reliable(row) ? Tone::plain
                                        : Tone::weak};
@@ -274,23 +301,28 @@ std::string reached(const Run& run, const std::vector<Best>& best, bool on_host)
     std::vector<std::string> of_sheet;
     for (const auto& field : fields) {
         const Best* first = nullptr;
-        std::vector<double> shares;
-        bool by_sheet = true;
+        std::vector<const Row*> reliable;
         for (const auto& b : best) {
             const auto& row = *b.row;
             if ((row.place == "host") != on_host || row.knowledge == record::Knowledge::rough ||
                 (family_of(row.benchmark) != field.of && row.benchmark != field.of))
                 continue;
             if (first == nullptr) first = &b;
-            // The best memory value is the measured bound of others.
-            if (!is_reliable(row) || row.share.empty() ||
-                (row.benchmark == "memory.stream" && !row.by_data_sheet))
-                continue;
-            by_sheet &= row.by_data_sheet;
-            shares.push_back(row.higher_is_better ? *row.number / *row.ceiling
-                                                  : *row.ceiling / *row.number);
+            if (is_reliable(row) && !row.bounds.empty()) reliable.push_back(&row);
         }
         if (first == nullptr) continue;
+        // A range is of one kind of bound.
+        const bool by_sheet = std::ranges::all_of(reliable, [](const Row* row) {
+            return bound_of(*row, record::CeilingKind::datasheet) != nullptr;
+        });
+        std::vector<double> shares;
+        for (const auto* row : reliable) {
+            const auto* bound = bound_of(*row, by_sheet ? record::CeilingKind::datasheet
+                                                        : record::CeilingKind::measured);
+            // The best memory value is the measured bound of others.
+            if (bound != nullptr && (by_sheet || row->benchmark != "memory.stream"))
+                shares.push_back(share_of(*row, *bound));
+        }
         if (shares.empty()) {
             const bool is_memory = first->row->benchmark == field.of;
             parts.push_back(say<text::verdict::rate>(is_memory ? field.name() : first->name,
@@ -351,6 +383,15 @@ std::string verified_in_words(const Run& run, const Report& report, const Counts
 
 } // namespace
 
+const Bound* bound_of(const Row& row, record::CeilingKind kind) {
+    const auto found = std::ranges::find(row.bounds, kind, &Bound::kind);
+    return found == row.bounds.end() ? nullptr : &*found;
+}
+
+double share_of(const Row& row, const Bound& bound) {
+    return row.higher_is_better ? *row.number / bound.number : bound.number / *row.number;
+}
+
 Shown shown_of(const Row& row) {
     Shown shown{.text = row.value,
                 .interval = row.interval,
@@ -361,7 +402,7 @@ Shown shown_of(const Row& row) {
                 .unit = row.unit,
                 .higher_is_better = row.higher_is_better};
     const auto time = std::ranges::find(row.figures, "time", &Figure::name);
-    if (is_small(row) && row.unit == "B/s" && row.share.empty() && time != row.figures.end())
+    if (is_small(row) && row.unit == "B/s" && row.bounds.empty() && time != row.figures.end())
         shown = {.text = time->text,
                  .interval = time->interval,
                  .title = time->title,
@@ -434,6 +475,12 @@ void judge(const Run& run, Report& report) {
     if (lost) said.push_back(say<text::verdict::lost>());
     if (counts.broken > 0) said.push_back(say_count<text::verdict::broken>(counts.broken));
     if (stopped) said.push_back(say<text::verdict::stopped>());
+    if (report.soak) {
+        report.tone = move_answer(*report.soak, said);
+        report.verdict = sentences(said);
+        if (wrong || lost) report.tone = Tone::bad;
+        return;
+    }
     said.push_back(counts.values == 0 ? say<text::verdict::nothing>()
                                       : verified_in_words(run, report, counts));
     const bool all_known = are_all_known(counts);

@@ -27,6 +27,10 @@ struct Shown {
     bool wide = false;      ///< known so badly that it says little of the machine
 };
 Shown shown_of(const Row& row);
+/// The first bound of a kind; nothing where there is none.
+const Bound* bound_of(const Row& row, record::CeilingKind kind);
+/// The part of the bound that a row with a value reaches.
+double share_of(const Row& row, const Bound& bound);
 /// Verified, undisturbed, and precise enough.
 bool is_reliable(const Row& row);
 document::Tone tone_of(const Row& row);

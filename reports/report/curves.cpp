@@ -141,9 +141,15 @@ std::string label_curves(std::vector<Curve>& curves, const Groups& groups) {
     return groups.size() == 1 ? "" : join(common);
 }
 
-/// Where the declared caches of one core end.
-std::vector<Mark> cache_marks(const record::Machine& machine) {
+/// Where the caches end: of a core as the machine declares them, of a device the one that its cases were told of.
+std::vector<Mark> cache_marks(const record::Machine& machine, const record::Case& c) {
     std::vector<Mark> marks;
+    if (record::words_of(c.place) != "host") {
+        if (const auto bytes = record::number(c.settings, "l2_bytes"))
+            marks.push_back(
+                {.x = *bytes, .text = fmt::format("L2 {}", record::human_bytes(*bytes))});
+        return marks;
+    }
     for (const auto& cache : machine.caches)
         if (cache.type != "instruction" && cache.bytes > 0)
             marks.push_back(
@@ -193,7 +199,7 @@ Sweep chart_of(const record::Run& run, std::size_t swept, const Groups& groups) 
     }
     chart.common = label_curves(chart.curves, groups);
     if (parameter != "footprint") return chart;
-    chart.marks = cache_marks(run.machine);
+    chart.marks = cache_marks(run.machine, first);
     for (auto& curve : chart.curves) curve.levels = levels_in_words(curve, chart);
     return chart;
 }

@@ -108,7 +108,7 @@ document::Section missing_of(const Report& report) {
     return section;
 }
 
-/// A line for each method, then what failed; what passed is out of the way.
+/// What failed; the methods and what passed are out of the way.
 document::Section checks_of(const Report& report) {
     document::Section section{.title = say<text::report::checks>()};
     Table passed{.caption = "",
@@ -117,12 +117,20 @@ document::Section checks_of(const Report& report) {
                              {.title = say<text::report::bound>(), .numeric = true},
                              {.title = say<text::report::result>()}},
                  .sheet = say<text::report::checks>()};
+    Table methods{.caption = "",
+                  .columns = {{.title = say<text::report::one_case>()},
+                              {.title = say<text::report::result>()},
+                              {.title = say<text::report::method>()}}};
+    std::size_t right = 0;
+    std::size_t all = 0;
+    double largest = 0;
     for (const auto& group : report.checks) {
-        section.blocks.emplace_back(
-            Paragraph{.text = sentences({say<text::words::sentence>(say<text::words::labelled>(
-                                             case_name(group.benchmark, {}), group.outcome)),
-                                         group.method}),
-                      .mark = "-"});
+        right += group.passed;
+        all += group.total;
+        largest = std::max(largest, group.largest);
+        methods.rows.push_back({.cells = {{.text = case_name(group.benchmark, {})},
+                                          {.text = group.outcome},
+                                          {.text = group.method}}});
         for (const auto& check : group.checks) {
             if (!check.passed)
                 section.blocks.emplace_back(
@@ -140,6 +148,10 @@ document::Section checks_of(const Report& report) {
                                    .group = group.benchmark});
         }
     }
+    section.blocks.insert(section.blocks.begin(), Paragraph{.text = say<text::words::sentence>(
+                                                                outcome_of(right, all, largest))});
+    methods.folded = say_count<text::report::methods>(methods.rows.size());
+    section.blocks.emplace_back(std::move(methods));
     passed.folded = say_count<text::report::all_checks>(passed.rows.size());
     section.blocks.emplace_back(std::move(passed));
     return section;
@@ -157,13 +169,13 @@ Document make_document(const Report& report) {
                       .verdict = report.verdict,
                       .tone = report.tone,
                       .date = report.date};
-    if (!report.tiles.empty())
+    if (report.soak) document.sections.push_back(*report.soak);
+    if (!report.tiles.empty() && !report.soak)
         document.sections.push_back(
             {.title = say<text::report::key_values>(),
              .blocks = {Facts{.facts = report.tiles, .look = Facts::Look::tiles}},
              .heading = false});
     if (!report.findings.empty()) document.sections.push_back(findings_of(report));
-    if (report.soak) document.sections.push_back(*report.soak);
     std::ranges::move(scorecard(report), std::back_inserter(document.sections));
     if (auto serving = serving_section(report.serving))
         document.sections.push_back(*std::move(serving));

@@ -258,12 +258,11 @@ void add_coverage(const List& list, const decide::FabricFindings& found, const s
                                                   times(blocking.high), blocking.pairs)),
              say<text::fabric::blocks_do>()});
     if (found.never.empty()) return;
-    constexpr std::size_t most_named = 20;
     std::vector<std::string> names;
     for (const auto node : found.never) names.push_back(list.nodes[node]);
     out.push_back(
         {Severity::caution,
-         say<text::words::labelled>(label, say<text::fabric::never>(list_of(names, most_named))),
+         say<text::words::labelled>(label, say<text::fabric::never>(list_of_nodes(names))),
          say<text::fabric::never_do>()});
 }
 

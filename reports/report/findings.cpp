@@ -41,11 +41,37 @@ constexpr double ceiling_tolerance = 1.03;
 // Names listed in one sentence before it becomes a wall.
 constexpr std::size_t names_shown = 3;
 
-std::vector<std::string> names_where(const Run& run, const std::function<bool(const Case&)>& test) {
+/// "FFT fp64, 64 points (fftw)", of a device "GEMM bf16 (cublaslt, cuda:1)".
+std::string name_with_place(const Case& c) {
+    const auto place = record::words_of(c.place);
+    return say<text::words::in_brackets>(case_name(c.benchmark, c.parameters, c.settings),
+                                         place == "host"                ? c.library
+                                         : place.starts_with(c.library) ? place
+                                                                        : join({c.library, place}));
+}
+
+/// Three names, of more the benchmarks with their numbers: "Launch of a kernel (4), Host and device copies (3)".
+std::string list_cases(const std::vector<const Case*>& cases) {
     std::vector<std::string> names;
+    if (cases.size() <= names_shown) {
+        for (const auto* c : cases) names.push_back(name_with_place(*c));
+        return list_of(names, names_shown);
+    }
+    std::map<std::string, std::size_t> counts;
+    for (const auto* c : cases) ++counts[case_name(c->benchmark, {})];
+    std::vector<std::pair<std::string, std::size_t>> kinds{counts.begin(), counts.end()};
+    std::ranges::stable_sort(kinds, std::ranges::greater{},
+                             &std::pair<std::string, std::size_t>::second);
+    for (const auto& [name, count] : kinds)
+        names.push_back(count == 1 ? name : say<text::words::in_brackets>(name, count));
+    return list_of(names, 2 * names_shown);
+}
+
+std::vector<const Case*> cases_where(const Run& run, const std::function<bool(const Case&)>& test) {
+    std::vector<const Case*> cases;
     for (const auto& c : run.cases)
-        if (test(c)) names.push_back(record::identity(c));
-    return names;
+        if (test(c)) cases.push_back(&c);
+    return cases;
 }
 
 /// The largest of a telemetry figure over all cases.
@@ -65,28 +91,27 @@ std::size_t windows_above(const Run& run, Member member, double limit) {
 
 void wrong_results(const Run& run, Findings& out) {
     const auto names =
-        names_where(run, [](const Case& c) { return c.status == Status::incorrect; });
+        cases_where(run, [](const Case& c) { return c.status == Status::incorrect; });
     if (names.empty()) return;
     out.push_back({Severity::serious,
-                   say_count<text::finding::wrong>(names.size(), list_of(names, names_shown)),
+                   say_count<text::finding::wrong>(names.size(), list_cases(names)),
                    say<text::finding::wrong_do>()});
 }
 
 void broken_cases(const Run& run, Findings& out) {
-    const auto names = names_where(run, [](const Case& c) {
+    const auto names = cases_where(run, [](const Case& c) {
         return c.status == Status::failed || c.status == Status::crashed ||
                c.status == Status::timed_out || c.status == Status::not_started;
     });
     if (names.empty()) return;
     out.push_back(
-        {Severity::serious,
-         say_count<text::finding::broken>(names.size(), list_of(names, names_shown)),
+        {Severity::serious, say_count<text::finding::broken>(names.size(), list_cases(names)),
          run.imported ? say<text::import::broken_do>() : say<text::finding::broken_do>()});
 }
 
 void not_finished(const Run& run, Findings& out) {
     const auto names =
-        names_where(run, [](const Case& c) { return c.status == Status::interrupted; });
+        cases_where(run, [](const Case& c) { return c.status == Status::interrupted; });
     if (names.empty() && run.status != "interrupted") return;
     out.push_back({Severity::caution,
                    names.empty() ? say<text::finding::stopped>()
@@ -109,7 +134,7 @@ bool is_apart(const Case& c, const Case* bound) {
 void above_ceiling(const Run& run, Findings& out) {
     const Bounds bounds{run};
     double largest = 0;
-    const auto names = names_where(run, [&](const Case& c) {
+    const auto names = cases_where(run, [&](const Case& c) {
         const double share = ceiling_share(c).value_or(0);
         if (share <= ceiling_tolerance || !is_apart(c, bounds.of(c))) return false;
         largest = std::max(largest, share);
@@ -118,32 +143,32 @@ void above_ceiling(const Run& run, Findings& out) {
     if (names.empty()) return;
     out.push_back({Severity::caution,
                    say_count<text::finding::above_ceiling>(
-                       names.size(), record::human_percent(largest), list_of(names, names_shown)),
+                       names.size(), record::human_percent(largest), list_cases(names)),
                    say<text::finding::above_ceiling_do>()});
 }
 
 void unstable_cases(const Run& run, Findings& out) {
     const auto disturbed =
-        names_where(run, [](const Case& c) { return c.status == Status::disturbed; });
+        cases_where(run, [](const Case& c) { return c.status == Status::disturbed; });
     // Where the cause is known the first finding says it all.
     if (!disturbed.empty() && !record::busy_of(run).cause)
-        out.push_back({Severity::caution,
-                       say_count<text::finding::stay_disturbed>(disturbed.size(),
-                                                                list_of(disturbed, names_shown)),
-                       say<text::finding::stay_disturbed_do>()});
-    const auto two_levels = names_where(
+        out.push_back(
+            {Severity::caution,
+             say_count<text::finding::stay_disturbed>(disturbed.size(), list_cases(disturbed)),
+             say<text::finding::stay_disturbed_do>()});
+    const auto two_levels = cases_where(
         run, [](const Case& c) { return c.reason_code == record::ReasonCode::two_levels; });
     if (!two_levels.empty())
-        out.push_back({Severity::caution,
-                       say_count<text::finding::two_levels>(two_levels.size(),
-                                                            list_of(two_levels, names_shown)),
-                       say<text::finding::two_levels_do>()});
-    const auto names = names_where(run, [](const Case& c) {
+        out.push_back(
+            {Severity::caution,
+             say_count<text::finding::two_levels>(two_levels.size(), list_cases(two_levels)),
+             say<text::finding::two_levels_do>()});
+    const auto names = cases_where(run, [](const Case& c) {
         return c.status == Status::unstable && c.reason_code != record::ReasonCode::two_levels;
     });
     if (names.empty()) return;
     out.push_back({Severity::caution,
-                   say_count<text::finding::unstable>(names.size(), list_of(names, names_shown)),
+                   say_count<text::finding::unstable>(names.size(), list_cases(names)),
                    say<text::finding::unstable_do>()});
 }
 
@@ -226,7 +251,7 @@ void few_cores(const Run& run, Findings& out) {
 }
 
 void few_replicas(const Run& run, Findings& out) {
-    const auto names = names_where(run, [](const Case& c) {
+    const auto names = cases_where(run, [](const Case& c) {
         const auto* metric = headline(c);
         const bool is_stress = record::find(c.parameters, "stress") != nullptr; // by its course
         return metric != nullptr && !is_stress &&
@@ -241,11 +266,11 @@ void few_replicas(const Run& run, Findings& out) {
 /// Sentences that the harness wrote: the same one from many cases is said once.
 void said_by_cases(const Run& run, Findings& out) {
     std::vector<std::string> order;
-    std::map<std::string, std::vector<std::string>> by_text;
+    std::map<std::string, std::vector<const Case*>> by_text;
     const auto add = [&](const std::string& text, const Case& c) {
         auto [entry, is_new] = by_text.try_emplace(text);
         if (is_new) order.push_back(text);
-        entry->second.push_back(record::identity(c));
+        entry->second.push_back(&c);
     };
     for (const auto& c : run.cases)
         for (const auto& text : c.warnings) add(text, c);
@@ -255,7 +280,7 @@ void said_by_cases(const Run& run, Findings& out) {
         const bool all = names.size() == run.cases.size() && names.size() > 1;
         out.push_back({Severity::caution, capitalised(as_sentence(order[i])),
                        all ? say<text::finding::concerns_all>()
-                           : say<text::finding::concerns>(list_of(names, names_shown))});
+                           : say<text::finding::concerns>(list_cases(names))});
     }
     if (order.size() > sentences_shown)
         out.push_back({Severity::note,

@@ -29,12 +29,17 @@ Value facts(const std::vector<Fact>& facts) {
     return members.take();
 }
 
-std::optional<std::size_t> note_of(const Row& row) {
-    return row.ceiling_note ? std::optional{*row.ceiling_note + 1} : std::nullopt;
+const Bound* first_bound(const Row& row) {
+    return row.bounds.empty() ? nullptr : &row.bounds.front();
+}
+std::vector<Bound> other_bounds(const Row& row) {
+    return {row.bounds.begin() + (row.bounds.empty() ? 0 : 1), row.bounds.end()};
 }
 
 std::vector<std::string> notes_of(const Row& row) {
     auto notes = row.notes;
+    for (const auto& detail : row.details)
+        notes.push_back(say<text::words::labelled>(detail.name, detail.text));
     notes.insert(notes.end(), row.disturbances.begin(), row.disturbances.end());
     return notes;
 }
@@ -115,13 +120,18 @@ Value names(const Report& report) {
 
 } // namespace
 
-ASSAY_FIELDS(OtherCeiling, (record.share, "of_ceiling"), (record.number, "ceiling"),
-             (record.note + 1, "ceiling_note"))
+ASSAY_FIELDS(Bound, (to_string(record.kind), "kind"), (record.share, "of_ceiling"),
+             (record.number, "ceiling"), (record.note + 1, "ceiling_note"))
 ASSAY_FIELDS(Row, identity, benchmark, (record.what, "case"), library, status, knowledge,
              (record.value, "text"), (record.number, "value"), low, high, unit, interval, covers,
-             (record.title, "metric"), higher_is_better, on_curve, (record.share, "of_ceiling"),
-             ceiling, (note_of(record), "ceiling_note"), other_ceilings,
-             (notes_of(record), "notes"), (figures_of(record), "figures"), settings, strips)
+             (record.title, "metric"), higher_is_better, on_curve,
+             (first_bound(record) ? first_bound(record)->share : "", "of_ceiling"),
+             (first_bound(record) ? std::optional{first_bound(record)->number} : std::nullopt,
+              "ceiling"),
+             (first_bound(record) ? std::optional{first_bound(record)->note + 1} : std::nullopt,
+              "ceiling_note"),
+             (other_bounds(record), "other_ceilings"), (notes_of(record), "notes"),
+             (figures_of(record), "figures"), settings, strips)
 ASSAY_FIELDS(Matrix, benchmark, (record.what, "case"), (record.title, "metric"), unit, row_title,
              column_title, rows, columns, merged, slow, values)
 ASSAY_FIELDS(Section, family, title, question, ceilings, (curves_of(record), "curves"), maps,

@@ -6,6 +6,9 @@
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/check.hpp"
+#include "document/texts/device.hpp"
+#include "document/texts/facts.hpp"
+#include "document/texts/report.hpp"
 #include "document/texts/words.hpp"
 #include "document/words.hpp"
 #include "record/convert.hpp"
@@ -51,24 +54,26 @@ std::string with_percentiles(const record::Metric& metric, std::string_view unit
                                          record::human(*metric.p99, unit));
 }
 
+/// One process says nothing of the next: an interval is one between processes.
+std::string interval_of(const record::Metric& metric) {
+    return metric.interval_scope == record::IntervalScope::between_replicas
+               ? interval_in_words(metric)
+               : "";
+}
+
 void add_figures(const Case& c, Row& row) {
     const record::Metric* first = headline(c);
     if (first == nullptr) return;
     row.unit = record::shown_unit(c, *first);
     row.value = record::human(*first->value, row.unit);
     row.title = metric_title(first->name);
-    row.interval = interval_in_words(*first);
+    row.interval = interval_of(*first);
     row.covers = covers_in_words(c, *first);
     row.between_processes = first->interval_scope == record::IntervalScope::between_replicas;
     row.number = first->value;
     row.low = first->low;
     row.high = first->high;
     row.higher_is_better = first->higher_is_better;
-    if (const auto share = ceiling_share(c)) {
-        row.share = record::human_percent(*share);
-        row.ceiling = c.ceiling.value;
-        row.by_data_sheet = c.ceiling.kind == record::CeilingKind::datasheet;
-    }
     for (std::size_t i = 1; i < c.metrics.size(); ++i)
         if (const auto& metric = c.metrics[i]; metric.value) {
             const auto unit = record::shown_unit(c, metric);
@@ -79,9 +84,15 @@ void add_figures(const Case& c, Row& row) {
                                    .unit = unit,
                                    .low = metric.low,
                                    .high = metric.high,
-                                   .interval = interval_in_words(metric),
+                                   .interval = interval_of(metric),
                                    .name = metric.name});
         }
+}
+
+document::Fact detail(const Entry& name, std::string text) {
+    return {.name = std::string{language_in_use() == Language::zh ? name.zh : name.en},
+            .text = std::move(text),
+            .key = name.en};
 }
 
 void add_notes(const Case& c, Row& row) {
@@ -90,18 +101,25 @@ void add_notes(const Case& c, Row& row) {
         row.notes.push_back(detail.empty() ? say<text::check::no_rate>()
                                            : say<text::check::no_rate_because>(detail));
     }
-    if (auto reason = reason_in_words(c); !reason.empty()) row.notes.push_back(std::move(reason));
+    row.disturbances = disturbances_in_words(c.telemetry);
+    row.cause = causes_in_words(c.telemetry);
+    // What disturbed a value says why its replicas differ: their numbers are behind it.
+    if (auto reason = reason_in_words(c); !reason.empty()) {
+        if (row.cause.empty() || !is_measured(row.status))
+            row.notes.push_back(std::move(reason));
+        else
+            row.details.push_back(detail(text::report::reason, std::move(reason)));
+    }
     if (const auto part = record::part_of(c);
         part && c.reason_code != record::ReasonCode::not_measured)
         row.notes.push_back(say<text::check::partial>(part->measured, part->planned));
     std::ranges::move(levels_beside(c), std::back_inserter(row.notes));
     if (c.version > 1 && headline(c) != nullptr)
-        row.notes.push_back(say<text::check::newer_version>(c.version));
+        row.details.push_back(
+            detail(text::facts::note, say<text::check::newer_version>(c.version)));
     for (const auto& warning : c.warnings) row.notes.push_back(warning);
-    row.disturbances = disturbances_in_words(c.telemetry);
-    row.cause = causes_in_words(c.telemetry);
     if (std::string text = device_in_words(c); !text.empty() && headline(c) != nullptr)
-        row.notes.push_back(std::move(text));
+        row.details.push_back(detail(text::device::while_measuring, std::move(text)));
 }
 
 /// Bytes of its message or footprint; if a symbol stands for the size, those of the setting.
@@ -164,7 +182,7 @@ public:
         Row row = make_row(c);
         row.on_curve = on_curve;
         if (with_strips) add_strips(c, row);
-        if (row.number) add_ceilings(c, index, row);
+        if (row.number) add_bounds(c, index, row);
         const bool has_value = row.number.has_value();
         row.has_matrix = has_value && !c.tables.empty();
         if (!on_curve) cases_[index].push_back(&c);
@@ -204,23 +222,30 @@ public:
     }
 
 private:
-    /// A row shows the other ceilings' shares alone, and by number what they are shares of.
-    void add_ceilings(const Case& c, std::size_t section, Row& row) {
-        if (const std::string text = ceiling_in_words(c); !text.empty())
-            row.ceiling_note = note_of(section, text);
-        std::vector<std::string> shares;
-        for (const auto& other : c.other_ceilings) {
-            const std::string text = ceiling_in_words(c, other);
-            if (text.empty()) continue;
-            const auto note = note_of(section, text);
-            const auto share = record::share_of_ceiling(c, other);
-            row.other_ceilings.push_back({.share = share ? record::human_percent(*share) : "",
-                                          .note = note,
-                                          .number = other.value});
-            const auto& said = row.other_ceilings.back().share;
-            shares.push_back(fmt::format("{}{}[{}]", said, said.empty() ? "" : " ", note + 1));
+    /// A row shows its share of the first bound of each kind, and by number what that is.
+    void add_bounds(const Case& c, std::size_t section, Row& row) {
+        std::vector<record::Ceiling> all{c.ceiling};
+        all.insert(all.end(), c.other_ceilings.begin(), c.other_ceilings.end());
+        std::ranges::stable_partition(all, [](const auto& ceiling) {
+            return ceiling.kind == record::CeilingKind::datasheet;
+        });
+        for (const auto& ceiling : all) {
+            const auto share = record::share_of_ceiling(c, ceiling);
+            const std::string text = ceiling_in_words(c, ceiling);
+            if (!share || text.empty()) {
+                if (!text.empty()) row.details.push_back(detail(text::report::bound, text));
+                continue;
+            }
+            const auto* first = bound_of(row, ceiling.kind);
+            if (first != nullptr)
+                row.details.push_back(
+                    detail(text::report::bound,
+                           say<text::report::of_other_bound>(record::human_percent(*share), text)));
+            row.bounds.push_back({.kind = ceiling.kind,
+                                  .share = record::human_percent(*share),
+                                  .note = first != nullptr ? first->note : note_of(section, text),
+                                  .number = *ceiling.value});
         }
-        if (!shares.empty()) row.notes.push_back(say<text::words::other_ceilings>(join(shares)));
     }
     std::size_t section_of(const std::string& family) {
         const auto [entry, is_new] = sections_.try_emplace(family, report_.sections.size());
@@ -254,6 +279,18 @@ void drop_repeated_notes(Report& report) {
             std::erase_if(row.notes, [&](const auto& note) {
                 return said.contains(capitalised(as_sentence(note)));
             });
+}
+
+/// Says once, for the section, the library of all its rows: nothing of the host's or the device's own.
+void share_library(Section& section) {
+    const auto& first = section.rows.front();
+    if (!std::ranges::all_of(section.rows,
+                             [&](const Row& row) { return row.library == first.library; }))
+        return;
+    section.library = first.library;
+    if (!first.place.starts_with(first.library))
+        section.common =
+            section.common.empty() ? first.library : join({section.common, first.library});
 }
 
 /// Says once, for the section, what all intervals cover.
@@ -292,12 +329,6 @@ double share_of_bound(const record::Verification& check) {
     return check.error && check.bound && *check.bound > 0 ? *check.error / *check.bound : 0;
 }
 
-std::string outcome_of(const CheckGroup& group) {
-    std::string text = say<text::check::passed>(group.passed, group.total);
-    if (!(group.largest > 0)) return text;
-    return say<text::check::largest_error>(text, record::human_percent(group.largest));
-}
-
 void add_checks(const Run& run, std::size_t listed, Report& report) {
     std::map<std::pair<std::string, std::string>, std::size_t> groups;
     for (const auto& c : run.cases) {
@@ -321,10 +352,17 @@ void add_checks(const Run& run, std::size_t listed, Report& report) {
              .passed = check.passed,
              .detail = check.detail});
     }
-    for (auto& group : report.checks) group.outcome = outcome_of(group);
+    for (auto& group : report.checks)
+        group.outcome = outcome_of(group.passed, group.total, group.largest);
 }
 
 } // namespace
+
+std::string outcome_of(std::size_t passed, std::size_t total, double largest) {
+    std::string text = say<text::check::passed>(passed, total);
+    if (!(largest > 0)) return text;
+    return say<text::check::largest_error>(text, record::human_percent(largest));
+}
 
 Report make_report(const Run& original, const ReportOptions& options) {
     Run run = original;
@@ -360,13 +398,16 @@ Report make_report(const Run& original, const ReportOptions& options) {
     for (auto& section : report.sections)
         for (const auto& chart : curves.charts)
             if (family_of(chart.benchmark) == section.family) section.curves.push_back(chart);
-    for (auto& section : report.sections) share_covers(section);
     if (rows > options.strip_rows)
         report.caps.push_back(say<text::check::strips_capped>(options.strip_rows, rows));
     add_missing(run, report);
     add_checks(run, options.listed_checks, report);
     report.findings = find_findings(run, curves.charts);
     drop_repeated_notes(report);
+    for (auto& section : report.sections) {
+        share_library(section);
+        share_covers(section);
+    }
     report.tiles = tiles_of(report);
     report.summary = summarise(run, report);
     judge(run, report);

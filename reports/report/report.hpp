@@ -7,6 +7,7 @@
 #include "document/document.hpp"
 #include "record/model.hpp"
 #include "record/summary.hpp"
+#include "report/soak.hpp"
 #include "report/types.hpp"
 
 #include <cstddef>
@@ -26,6 +27,8 @@ struct ReportOptions {
     std::size_t listed_checks = 200; ///< passed checks listed; those that failed always are
 };
 Report make_report(const record::Run& run, const ReportOptions& options = {});
+/// "12 of 12 passed; the largest error was 34% of its bound".
+std::string outcome_of(std::size_t passed, std::size_t total, double largest);
 
 // --- document ------------------------------------------------------------------------------------
 // The report of a run, as a document for every format: what it reached, whether to trust that, each value, and what they
@@ -52,16 +55,5 @@ std::vector<document::Fact> software_facts(const record::Machine& machine);
 
 /// Counters of errors that are not zero, or changed.
 std::vector<document::Fact> error_facts(const record::Run& run);
-
-// --- soak ----------------------------------------------------------------------------------------
-// What a soak found, as a section of its report: a sentence, wrong results and where they are, each case over time.
-
-/// Nothing for other runs. `run` is plain.
-std::optional<document::Section> soak_section(const record::Run& run);
-
-/// "1:05:30": hours, minutes and seconds of a soak.
-std::string soak_time(double seconds);
-/// Where it is: "array 0, element 12345", or the block; "not known".
-std::string place_in_words(const record::Corruption& wrong);
 
 } // namespace assay::report

@@ -106,7 +106,7 @@ std::vector<Roof> levels_of(const record::Run& run, const std::string& place) {
         const auto last = std::ranges::max(points, {}, &stats::CurvePoint::size).size;
         std::vector<Roof> roofs;
         for (const auto& level : stats::find_levels(points, stats::Trend::falling))
-            if (level.to < last)
+            if (level.to * 1.01 < last) // a size comes back rounded
                 roofs.push_back(
                     {say<text::report::roof_level>(record::human_bytes(level.to)), level.value});
         if (!roofs.empty() && (best.empty() || roofs.front().value > best.front().value))

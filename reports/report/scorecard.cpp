@@ -3,6 +3,7 @@
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/chart.hpp"
+#include "document/texts/facts.hpp"
 #include "document/texts/list.hpp"
 #include "document/texts/report.hpp"
 #include "document/texts/words.hpp"
@@ -33,6 +34,8 @@ using document::Chart;
 using document::Table;
 using document::Tone;
 
+constexpr std::size_t data_columns = 6; ///< metric, ceiling, covers, settings
+
 Table table_of(std::string caption, std::string folded) {
     const auto data = [](std::string title) {
         return document::Column{.title = std::move(title), .data = true};
@@ -44,12 +47,16 @@ Table table_of(std::string caption, std::string folded) {
                          .numeric = true,
                          .bar = true,
                          .key = "value"},
-                        {.title = say<text::report::of_ceiling>(),
+                        {.title = say<text::report::of_sheet>(),
                          .numeric = true,
                          .rank = 1,
+                         .key = "of_sheet"},
+                        {.title = say<text::report::of_ceiling>(),
+                         .numeric = true,
+                         .rank = 3,
                          .key = "of_ceiling"},
                         {.title = say<text::report::status>(), .key = "status"},
-                        data(say<text::workbook::metric>()),
+                        {.title = say<text::workbook::metric>(), .data = true, .key = "metric"},
                         data(say<text::workbook::ceiling>()),
                         data(say<text::workbook::covers>()),
                         data(say<text::workbook::settings>())},
@@ -58,66 +65,64 @@ Table table_of(std::string caption, std::string folded) {
 }
 
 document::Row row_with(const Section& section, const Row& row) {
-    document::Row out{.cells = std::vector<Cell>(9),
+    document::Row out{.cells = std::vector<Cell>(data_columns + 4),
                       .group = row.benchmark,
                       .tags = {.family = section.family,
                                .libraries = {row.library},
                                .outcomes = {std::string{record::to_string(row.status)}}}};
     out.cells[0].text = row.short_name;
     out.cells[1].text = row.library;
-    out.cells[4] = {.text =
+    out.cells[5] = {.text =
                         std::string{record::is_measured(row.status)
                                         ? knowledge_in_words(row.knowledge, row.higher_is_better)
                                         : status_in_words(row.status)},
                     .tone = tone_of(row)};
-    out.cells[8].text = row.settings;
+    out.cells[data_columns + 3].text = row.settings;
     return out;
 }
 
 Cell value_of(const Shown& shown) {
-    Cell cell{.text = shown.text,
-              .detail = shown.interval,
-              .number = shown.number,
-              .low = shown.low,
-              .high = shown.high,
-              .unit = shown.unit};
+    Cell cell{
+        .text = shown.text, .detail = shown.interval, .number = shown.number, .unit = shown.unit};
+    if (!shown.interval.empty()) {
+        cell.low = shown.low;
+        cell.high = shown.high;
+    }
     if (shown.wide) {
-        cell.text = say<text::report::not_measurable>(shown.text);
+        cell.text = say<text::facts::about>(shown.text);
         cell.tone = Tone::quiet;
     }
     return cell;
 }
 
 /// "94% [1]": the number refers to the notes below the tables.
-Cell share_of(const Row& row) {
-    Cell cell{.text = row.share};
-    if (row.ceiling_note) {
-        if (cell.text.empty()) cell.text = "–";
-        cell.detail = fmt::format("[{}]", *row.ceiling_note + 1);
-    }
-    if (row.share.empty() || !row.number || !row.ceiling) return cell;
-    cell.number = row.higher_is_better ? *row.number / *row.ceiling : *row.ceiling / *row.number;
-    cell.unit = document::unit_share;
-    return cell;
+Cell share_cell(const Row& row, record::CeilingKind kind) {
+    const auto* bound = bound_of(row, kind);
+    if (bound == nullptr) return {};
+    return {.text = bound->share,
+            .detail = fmt::format("[{}]", bound->note + 1),
+            .number = share_of(row, *bound),
+            .unit = document::unit_share};
 }
 
 document::Row value_row(const Section& section, const Row& row) {
     const auto shown = shown_of(row);
     auto out = row_with(section, row);
     out.cells[0].notes = row.notes;
-    if (section.covers.empty() && !row.covers.empty() && !row.between_processes)
-        out.cells[0].notes.insert(out.cells[0].notes.begin(),
-                                  say<text::report::interval_covers>(row.covers));
     // Cases that are good in spite of their windows need no excuse: workbooks have it.
-    if (!row.cause.empty()) out.cells[is_reliable(row) ? 7 : 0].notes.push_back(row.cause);
+    if (!row.cause.empty())
+        out.cells[is_reliable(row) ? data_columns + 2 : 0].notes.push_back(row.cause);
     out.cells[2] = value_of(shown);
-    out.cells[3] = share_of(row);
-    for (const auto& strip : row.strips) out.cells[4].strips.push_back(strip.values);
-    out.cells[5].text = shown.title;
-    if (row.ceiling)
-        out.cells[6] = {
-            .text = record::human(*row.ceiling, row.unit), .number = row.ceiling, .unit = row.unit};
-    out.cells[7].text = row.covers;
+    out.cells[3] = share_cell(row, record::CeilingKind::datasheet);
+    out.cells[4] = share_cell(row, record::CeilingKind::measured);
+    for (const auto& strip : row.strips) out.cells[5].strips.push_back(strip.values);
+    out.cells[data_columns].text = shown.title;
+    if (!row.bounds.empty()) {
+        const double bound = row.bounds.front().number;
+        out.cells[data_columns + 1] = {
+            .text = record::human(bound, row.unit), .number = bound, .unit = row.unit};
+    }
+    out.cells[data_columns + 2].text = row.covers;
     return out;
 }
 
@@ -129,15 +134,15 @@ std::vector<document::Row> further_rows(const Section& section, const Row& row) 
         if (title == shown.title) return;
         auto out = row_with(section, row);
         out.cells[2] = std::move(value);
-        out.cells[5].text = title;
+        out.cells[data_columns].text = title;
         rows.push_back(std::move(out));
     };
     if (row.number && !shown.is_primary)
         add(row.title, {.text = row.value,
                         .detail = row.interval,
                         .number = row.number,
-                        .low = row.low,
-                        .high = row.high,
+                        .low = row.interval.empty() ? std::nullopt : row.low,
+                        .high = row.interval.empty() ? std::nullopt : row.high,
                         .unit = row.unit});
     // The values of single pairs are medians of their own: next to those of the matrix they would be two answers.
     const auto is_extreme = [&](const Figure& figure) {
@@ -152,9 +157,10 @@ std::vector<document::Row> further_rows(const Section& section, const Row& row) 
             add(figure.title, {.text = figure.text,
                                .detail = figure.interval,
                                .number = figure.number,
-                               .low = figure.low,
-                               .high = figure.high,
+                               .low = figure.interval.empty() ? std::nullopt : figure.low,
+                               .high = figure.interval.empty() ? std::nullopt : figure.high,
                                .unit = figure.unit});
+    for (const auto& detail : row.details) add(detail.name, {.text = detail.text});
     return rows;
 }
 
@@ -203,9 +209,10 @@ document::Section section_of(const Section& section) {
     }
     auto others = table_of("", say_count<text::report::further>(further.size()));
     others.rows = std::move(further);
-    for (const std::size_t i : {3U, 4U}) others.columns[i].data = true;
-    for (const std::size_t i : {5U, 8U}) others.columns[i].data = false;
+    for (const std::size_t i : {3U, 4U, 5U}) others.columns[i].data = true;
+    for (const std::size_t i : {data_columns, data_columns + 3}) others.columns[i].data = false;
     const auto add = [&](Table& table) {
+        table.columns[1].data = !section.library.empty(); // said once
         if (!table.rows.empty()) out.blocks.emplace_back(std::move(table));
     };
     add(values);
@@ -214,8 +221,7 @@ document::Section section_of(const Section& section) {
     for (const auto& map : section.maps)
         if (map.differs) out.blocks.emplace_back(chart_of(map));
     add(others);
-    const bool between = std::ranges::any_of(section.rows, &Row::between_processes);
-    if (!section.covers.empty() || between)
+    if (std::ranges::any_of(section.rows, &Row::between_processes))
         out.blocks.emplace_back(document::Paragraph{
             .text = say<text::report::intervals_cover>(
                 section.covers.empty() ? say<text::words::between_processes_of_each>()

@@ -10,7 +10,7 @@
 #include "record/format.hpp"
 #include "record/soak.hpp"
 #include "report/curves.hpp"
-#include "report/report.hpp"
+#include "report/soak.hpp"
 
 #include <fmt/format.h>
 
@@ -163,7 +163,7 @@ void add_chart(std::vector<document::Block>& to, std::string title, std::string 
         if (const std::optional<double> y = value(point)) {
             data.points.push_back({.seconds = start + point.begun_seconds,
                                    .value = *y,
-                                   .label = soak_time(point.begun_seconds)});
+                                   .label = duration_in_words(point.begun_seconds)});
             curve.points.push_back({.x = point.begun_seconds, .y = *y});
         }
     if (curve.points.size() < 2) return;
@@ -184,7 +184,7 @@ Paragraph verdict_of(const Soak& soak) {
         compared += phase.compared;
         checked += phase.checked;
     }
-    const auto time = soak_time(soak.seconds);
+    const auto time = duration_in_words(soak.seconds);
     if (soak.wrong > 0)
         return {.text = say_count<text::soak::wrong>(soak.wrong, time), .tone = Tone::bad};
     if (compared + checked == 0)
@@ -207,15 +207,17 @@ void add_speed(const record::Run& run, const Soak& soak, std::vector<document::B
         const auto name = name_of(run, phase.of);
         if (const auto& slow = course.slowest; slow && slow->slower > record::slow_warning) {
             const auto share = record::human_percent(slow->slower);
-            const auto from = soak_time(slow->from_seconds);
-            add(slow->lasts
-                    ? say<text::soak::slow>(name, share, from)
-                    : say<text::soak::slow_for>(name, share, from, soak_time(slow->to_seconds)));
+            const auto from = duration_in_words(slow->from_seconds);
+            add(slow->lasts ? say<text::soak::slow>(name, share, from)
+                            : say<text::soak::slow_for>(name, share, from,
+                                                        duration_in_words(slow->to_seconds)));
         } else if (course.drift > record::slow_warning) {
             add(say<text::soak::drifts>(name, record::human_percent(course.drift)));
         }
     }
-    if (few > 0) to.emplace_back(Paragraph{.text = say_count<text::soak::few_visits>(few)});
+    if (few > 0)
+        to.emplace_back(
+            Paragraph{.text = say_count<text::soak::few_visits>(few), .tone = Tone::weak});
     if (!any_slow && few < soak.phases.size())
         to.emplace_back(
             Paragraph{.text = say<text::soak::keeps>(record::human_percent(record::slow_warning))});
@@ -223,11 +225,22 @@ void add_speed(const record::Run& run, const Soak& soak, std::vector<document::B
 
 } // namespace
 
-std::string soak_time(double seconds) {
-    const auto whole = std::llround(seconds);
-    constexpr int minute = 60;
-    return fmt::format("{}:{:02}:{:02}", whole / (minute * minute), whole / minute % minute,
-                       whole % minute);
+Tone move_answer(document::Section& soak, std::vector<std::string>& said) {
+    constexpr std::ptrdiff_t most = 2;
+    const auto is_sentence = [](const document::Block& block) {
+        return std::holds_alternative<Paragraph>(block);
+    };
+    const auto end = std::ranges::find_if_not(soak.blocks, is_sentence);
+    Tone tone = Tone::good;
+    for (auto block = soak.blocks.begin(); block != end; ++block)
+        if (const auto own = std::get<Paragraph>(*block).tone;
+            own == Tone::bad || (own == Tone::weak && tone == Tone::good))
+            tone = own;
+    const auto moved = soak.blocks.begin() + std::min(most, end - soak.blocks.begin());
+    for (auto block = soak.blocks.begin(); block != moved; ++block)
+        said.push_back(std::get<Paragraph>(*block).text);
+    soak.blocks.erase(soak.blocks.begin(), moved);
+    return tone;
 }
 
 std::string place_in_words(const record::Corruption& wrong) {
@@ -243,9 +256,10 @@ std::optional<document::Section> soak_section(const record::Run& run) {
                               .question = say<text::soak::question>()};
     section.blocks.emplace_back(verdict_of(soak));
     if (soak.seconds < soak.asked_seconds)
-        section.blocks.emplace_back(Paragraph{
-            .text = say<text::soak::short_>(soak_time(soak.seconds), soak_time(soak.asked_seconds)),
-            .tone = Tone::weak});
+        section.blocks.emplace_back(
+            Paragraph{.text = say<text::soak::short_>(duration_in_words(soak.seconds),
+                                                      duration_in_words(soak.asked_seconds)),
+                      .tone = Tone::weak});
     add_speed(run, soak, section.blocks);
     if (!soak.corruptions.empty()) section.blocks.emplace_back(wrong_results(run, soak));
     section.blocks.emplace_back(cases_of(run, soak));

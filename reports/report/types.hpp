@@ -38,11 +38,12 @@ struct Figure {
     std::string name{};     ///< as result files have it: "time"
 };
 
-/// A further limit of a case's headline.
-struct OtherCeiling {
-    std::string share;            ///< "79%"; empty where it has no value
-    std::size_t note = 0;         ///< index into Section::ceilings
-    std::optional<double> number; ///< SI base unit
+/// A limit of a case's headline.
+struct Bound {
+    record::CeilingKind kind = record::CeilingKind::none; ///< data sheet or measured
+    std::string share;                                    ///< "79%"
+    std::size_t note = 0;                                 ///< index into Section::ceilings
+    double number = 0;                                    ///< SI base unit
 };
 
 /// Values of one replica over time, for the strip that shows drift and modes.
@@ -64,24 +65,21 @@ struct Row {
     std::string library;
     record::Status status = record::Status::ok;
     record::Knowledge knowledge = record::Knowledge::none;
-    std::string value;                       ///< "505 GFLOP/s"; empty where there is no figure
-    std::string title;                       ///< "floating point rate"
-    std::string interval;                    ///< "±0.4%"; empty if not known
-    std::string covers;                      ///< "between 3 processes"
-    bool between_processes = false;          ///< what it should cover
-    std::string share;                       ///< "98%" of the ceiling; empty without one
-    std::optional<std::size_t> ceiling_note; ///< index into Section::ceilings
-    std::vector<std::string> notes;          ///< reasons, warnings of this case alone
-    std::vector<std::string> disturbances;   ///< what disturbed it, in sentences
-    std::string cause;                       ///< the same in a few words
-    std::vector<Figure> figures;             ///< the other metrics
-    std::string settings;                    ///< "core type SkylakeX; 134 MiB"
-    std::optional<double> number;            ///< of the headline, SI base unit; for charts
+    std::string value;              ///< "505 GFLOP/s"; empty where there is no figure
+    std::string title;              ///< "floating point rate"
+    std::string interval;           ///< "±0.4%"; empty if not known
+    std::string covers;             ///< "between 3 processes"
+    bool between_processes = false; ///< what it should cover
+    std::vector<Bound> bounds;      ///< that of the data sheet first, then those measured
+    std::vector<std::string> notes; ///< reasons, warnings of this case alone
+    std::vector<Fact> details;      ///< what explains the value: the device's power and clock
+    std::vector<std::string> disturbances; ///< what disturbed it, in sentences
+    std::string cause;                     ///< the same in a few words
+    std::vector<Figure> figures;           ///< the other metrics
+    std::string settings;                  ///< "core type SkylakeX; 134 MiB"
+    std::optional<double> number;          ///< of the headline, SI base unit; for charts
     std::optional<double> low;
     std::optional<double> high;
-    std::optional<double> ceiling;
-    bool by_data_sheet = false;               ///< or measured
-    std::vector<OtherCeiling> other_ceilings; ///< their shares stand among the notes, too
     std::string unit;
     bool higher_is_better = true;
     std::vector<Strip> strips; ///< one per replica with values; only in the first rows of a report
@@ -116,6 +114,7 @@ struct Section {
     std::vector<Sweep> curves;
     std::vector<Matrix> maps;
     std::string covers;                ///< what every interval covers; empty where rows differ
+    std::string library;               ///< of all rows; empty where they differ
     std::vector<std::string> ceilings; ///< where the limits come from, referred to by number
 };
 

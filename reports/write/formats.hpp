@@ -59,8 +59,8 @@ std::string to_terminal(std::span<const document::Document> documents, const Ter
                         std::size_t most_rows = 0);
 
 // --- workbook ------------------------------------------------------------------------------------
-// Documents as a workbook (xlsx), for people who go on calculating. Every number is one, in SI base units; formats show
-// prefixes. Equal data make equal files.
+// Documents as a workbook (xlsx), for people who go on calculating. Every number is one, in SI base units, or in ms, µs or ns for
+// times below one second; formats show prefixes. Equal data make equal files.
 
 /// The bytes of the file. Fails where a temporary file cannot be written.
 Result<std::string> to_workbook(std::span<const document::Document> documents);

@@ -70,6 +70,15 @@ std::string bar(const Cell& cell) {
                        place(*cell.low), place(*cell.high));
 }
 
+/// A share of the whole width.
+std::string share_bar(const std::optional<double>& share) {
+    if (!share) return "";
+    return fmt::format("<svg class=\"share\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" "
+                       "aria-hidden=\"true\"><path d=\"M0 2H100\"/><path class=\"i\" "
+                       "d=\"M0 2H{:.1f}\"/></svg>",
+                       100 * std::clamp(*share, 0.0, 1.0));
+}
+
 /// "0.1,0.2;0.1": numbers with four digits, replicas apart.
 std::string strips(const Cell& cell) {
     if (cell.strips.empty()) return "";
@@ -82,12 +91,12 @@ std::string strips(const Cell& cell) {
     return fmt::format("<span class=\"strips\" data-strips=\"{}\"></span>", data);
 }
 
-/// Short texts stay on one line.
-std::string classes_of(const Column& column, std::string_view text = "") {
+/// Short texts stay on one line. Columns that a reader may hide have a class of their `key`.
+std::string classes_of(const Column& column, const std::string& key, std::string_view text = "") {
     constexpr std::size_t longest = 30;
     std::string out = column.numeric ? "n" : !text.empty() && text.size() <= longest ? "w" : "";
     const auto add = [&](const std::string& name) { out += (out.empty() ? "" : " ") + name; };
-    if (!column.key.empty()) add("col-" + column.key);
+    if (!key.empty()) add("col-" + key);
     if (column.side > 0) add(fmt::format("side-{}", column.side));
     return out.empty() ? "" : fmt::format(" class=\"{}\"", out);
 }
@@ -132,7 +141,7 @@ public:
             out_ += fmt::format("{}<dt>{}</dt><dd>{}{}</dd>{}\n", tiles ? "<div>" : "",
                                 escape_html(fact.name), toned(fact.tone, fact.text),
                                 fact.detail.empty() ? "" : fmt::format(" {}", small(fact.detail)),
-                                tiles ? "</div>" : "");
+                                tiles ? share_bar(fact.share) + "</div>" : "");
         out_ += "</dl>\n";
     }
     void operator()(const Findings& findings) {
@@ -190,14 +199,23 @@ private:
                             "<table>\n<caption>{}</caption>\n<thead><tr>",
                             escape_html(name_of(table)), escape_html(table.caption));
         const auto shown = shown_columns(table);
-        for (const auto i : shown)
+        keys_.clear();
+        for (const auto i : shown) keys_.push_back(key_of(table, table.columns[i]));
+        for (std::size_t i = 0; i < shown.size(); ++i)
             out_ += fmt::format("<th scope=\"col\"{}>{}</th>",
-                                i == 0 ? "" : classes_of(table.columns[i]),
-                                escape_html(table.columns[i].title));
+                                i == 0 ? "" : classes_of(table.columns[shown[i]], keys_[i]),
+                                escape_html(table.columns[shown[i]].title));
         out_ += "</tr></thead>\n<tbody>\n";
         for (const auto& row : rows) add(table, shown, row);
         out_ += "</tbody></table></div>\n";
         if (!folded.empty()) out_ += "</details>\n";
+    }
+    /// Every column of a table that is seen and can be filtered has a key.
+    std::string key_of(const Table& table, const Column& column) {
+        if (!column.key.empty() || !table.folded.empty() ||
+            table.rows.front().tags.outcomes.empty())
+            return column.key;
+        return fmt::format("{}", titles_.emplace(column.title, titles_.size()).first->second);
     }
     /// For people who listen: no two tables of a page have one name.
     std::string name_of(const Table& table) {
@@ -216,7 +234,8 @@ private:
         attribute("library", fmt::format("{}", fmt::join(tags.libraries, "|")));
         attribute("outcome", fmt::format("{}", fmt::join(tags.outcomes, "|")));
         out_ += '>';
-        for (const auto i : shown) {
+        for (std::size_t at = 0; at < shown.size(); ++at) {
+            const auto i = shown[at];
             const auto& column = table.columns[i];
             const auto& cell = row.cells[i];
             std::string content = toned(cell.tone, cell.text);
@@ -232,9 +251,9 @@ private:
             const auto sorted =
                 cell.number ? fmt::format(" data-v=\"{:.7g}\"", *cell.number) : std::string{};
             out_ += content.empty()
-                        ? fmt::format("<td{}></td>", classes_of(column, cell.text))
+                        ? fmt::format("<td{}></td>", classes_of(column, keys_[at], cell.text))
                         : fmt::format("<td data-l=\"{}\"{}{}>{}</td>", escape_html(column.title),
-                                      classes_of(column, cell.text), sorted, content);
+                                      classes_of(column, keys_[at], cell.text), sorted, content);
         }
         out_ += "</tr>\n";
     }
@@ -244,6 +263,8 @@ private:
     bool scripted_;
     std::string section_;
     std::map<std::string, std::size_t> names_;
+    std::map<std::string, std::size_t> titles_; ///< of columns without a key of their own
+    std::vector<std::string> keys_;             ///< of the columns that are shown
 };
 
 void add(HtmlBody& body, Printer& printer, const Document& document, std::size_t number) {

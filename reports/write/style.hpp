@@ -67,12 +67,16 @@ th:last-child,td:last-child{padding-right:0}
 .n{text-align:right;white-space:nowrap}
 td small,th small{display:block;font-size:12.5px;font-weight:400;line-height:1.45;color:var(--soft)}
 .n small{white-space:normal}
+.col-of_sheet small,.col-of_ceiling small{display:inline;padding-left:4px}
 th .note,td .note{color:var(--warn)}
 tr[data-outcome=ok] .note{color:var(--soft)} /* what the device did, other bounds */
 .bar{display:block;margin:3px 0 0 auto}
 .bar path{stroke:var(--line);fill:none}
 .bar .i{stroke:var(--c0);stroke-width:3}
 .bar circle{fill:var(--c0)}
+.share{display:block;width:100%;height:4px;margin:8px 0 2px}
+.share path{stroke:var(--line);stroke-width:4;fill:none}
+.share .i{stroke:var(--c0)}
 .strips{display:block;margin-top:3px}
 svg.strip{display:block}
 .strip rect{fill:var(--faint)}
@@ -98,34 +102,56 @@ thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%
 tr{border-bottom:1px solid var(--line);padding:10px 0}
 td,td.n{border:0;padding:2px 0;text-align:left;white-space:normal}
 td:empty{display:none}
-td[data-l]::before{content:attr(data-l);display:inline-block;width:112px;font-size:12.5px;font-weight:400;color:var(--soft)}
+td[data-l]{padding-left:112px}
+td[data-l]::before{content:attr(data-l);display:inline-block;width:112px;margin-left:-112px;padding-right:8px;box-sizing:border-box;vertical-align:top;font-size:12.5px;font-weight:400;color:var(--soft)}
 td small,.bar{display:inline-block;margin:0 0 0 6px}
 td .note{display:block;margin:0}
-th[scope=row],.wide th[scope=row]{display:block;position:static;min-width:0;max-width:none;padding:2px 0;border:0}
+th[scope=row],.wide th[scope=row]{display:block;position:static;width:auto;min-width:0;max-width:none;padding:2px 0;border:0}
 tr[hidden]{display:none}
 }
 @media print{
 :root{--paper:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#ccc;--faint:#f3f3f3;--good:#1a7f4b;--warn:#7a4e00;--bad:#a01c14;
 --warn-paper:#fff;--bad-paper:#fff;--note-paper:#fff;--c0:#2f6fb3;--c1:#3a8f6b;--c2:#8a5fb0;--c3:#b8742a;--c4:#4a8c9c;--c5:#a04f6d;--mark:#d1491f;--heat:#c2571a}
-body{font-size:10pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+body{font-size:9pt;line-height:1.4;-webkit-print-color-adjust:exact;print-color-adjust:exact}
 #page{max-width:none;padding:0}
 article+article{break-before:page}
 h2,h3,caption,.question{break-after:avoid}
-details:not([open])>*:not(summary){display:none}
+details:not([open]){display:none}
 tbody tr:first-child{break-before:avoid}
 tr,figure,.findings li,.summary,.tiles div{break-inside:avoid}
-h1{font-size:15pt}
-h2{margin-top:20pt}
+h1{font-size:14pt;margin:2pt 0 3pt}
+h2{font-size:12pt;margin:10pt 0 2pt}
+h3{font-size:9.5pt;margin:6pt 0 2pt}
+section>p,.question{margin:0 0 3pt}
+figure{margin:4pt 0 8pt}
+figcaption,.foot,.lines,.legend,.columns,section>.quiet,sup{font-size:7.5pt;line-height:1.35}
+.foot,section>.quiet{margin:1pt 0 0}
+.facts{grid-template-columns:max-content 1fr max-content 1fr;gap:0 10pt}
+.facts dt,.facts dd{padding:1.5pt 0;max-width:none}
+.summary{padding:6pt 10pt;margin:8pt 0 0}
+.tiles{grid-template-columns:repeat(4,1fr);gap:5pt;margin:8pt 0 4pt}
+.tiles div{padding:5pt 8pt}
+.tiles dt,.tiles small{font-size:7.5pt}
+.tiles dd{font-size:12pt}
+.findings{margin:6pt 0 0;gap:4pt}
+.findings li{padding:3pt 8pt}
+footer{margin-top:10pt;padding-top:6pt;font-size:7.5pt}
 .wide{overflow:visible}
-table{font-size:9pt}
+table{font-size:8pt;line-height:1.3;margin:2pt 0 0}
+caption{font-size:8pt;padding:3pt 0 1pt}
 thead{display:table-header-group}
-th[scope=row],.wide th[scope=row]{font-size:9pt;min-width:110pt;position:static}
-td,th[scope=row]{padding:4pt 8pt 4pt 0}
-.n small,td small,th small{font-size:8pt}
+th{font-size:7.5pt;padding:2pt 6pt 2pt 0}
+th[scope=row],.wide th[scope=row]{font-size:8pt;width:auto;min-width:90pt;position:static}
+td,th[scope=row]{padding:2pt 6pt 2pt 0}
+th,.w small,.n small{white-space:normal}
+.n{width:1%}
+td:not(.n):not(.w){min-width:50pt;overflow-wrap:anywhere} /* a long word splits no table */
+td small,th small{font-size:7pt;line-height:1.25;overflow-wrap:anywhere}
+.strips,th .id{display:none}
 .broad{page:broad}
 .split>table{display:none}
 @page broad{size:A4 landscape}
-@page{size:A4;margin:16mm 15mm 18mm;@top-right{content:"assay";font:8pt sans-serif;color:#666}@bottom-right{content:counter(page) " / " counter(pages);font:8pt sans-serif;color:#666}}
+@page{size:A4;margin:14mm 13mm 14mm;@top-right{content:"assay";font:8pt sans-serif;color:#666}@bottom-right{content:counter(page) " / " counter(pages);font:8pt sans-serif;color:#666}}
 }
 )css";
 

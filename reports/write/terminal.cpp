@@ -93,6 +93,14 @@ std::string painted(const Lines& page, Tone tone, std::string_view text) {
     return paint ? page.paint(*paint, text) : std::string{text};
 }
 
+constexpr std::size_t share_bar_width = 10;
+/// "########  ": of the whole width.
+std::string share_bar(const std::optional<double>& share) {
+    constexpr auto whole = static_cast<double>(share_bar_width);
+    const auto filled = std::lround(whole * std::clamp(share.value_or(0), 0.0, 1.0));
+    return fit(std::string(static_cast<std::size_t>(filled), '#'), share_bar_width);
+}
+
 /// A column as it is laid out: texts in one line below each other, details in another.
 struct Width {
     std::size_t text = 0; ///< of cells that have a detail
@@ -337,6 +345,10 @@ public:
             if (!fact.detail.empty()) text = std::max(text, display_width(fact.text));
         }
         name = std::min(name, longest_name_of_fact);
+        constexpr std::size_t of_detail = 24; // columns beside the bars
+        const bool bars = page_.width() >= name + text + share_bar_width + 8 + of_detail &&
+                          std::ranges::any_of(
+                              facts.facts, [](const Fact& fact) { return fact.share.has_value(); });
         std::vector<std::string> names;
         for (const auto& fact : facts.facts) names.push_back(fact.name);
         names = cut_apart(names, name);
@@ -345,9 +357,10 @@ public:
             if (fact.detail.empty())
                 page_.paragraph(first, name + 4, fact.text);
             else
-                page_.paragraph(
-                    fmt::format("{}  {}", first, painted(page_, fact.tone, fit(fact.text, text))),
-                    name + text + 6, fact.detail, true);
+                page_.paragraph(fmt::format("{}  {}{}", first,
+                                            painted(page_, fact.tone, fit(fact.text, text)),
+                                            bars ? fmt::format("  {}", share_bar(fact.share)) : ""),
+                                name + text + (bars ? share_bar_width + 8 : 6), fact.detail, true);
         }
     }
     void operator()(const Findings& findings) {
@@ -444,8 +457,11 @@ void print(Lines& page, const Document& document, std::size_t most_rows) {
     }
     page.paragraph("", 0, document.title);
     if (!document.sub.empty()) page.paragraph("", 0, document.sub, true);
+    const bool brief = most_rows > 0 && !document.rest.empty();
     Printer printer{page, document, most_rows};
-    for (const auto& section : document.sections) printer(section);
+    for (const auto& section : document.sections)
+        if (!brief || !section.detail) printer(section);
+    if (brief) return page.paragraph("  ", 2, document.rest, true);
     printer.tell_dropped();
     if (!document.foot.empty()) page.line();
     for (const auto& paragraph : document.foot) printer(paragraph);

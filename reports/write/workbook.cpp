@@ -32,21 +32,6 @@ bool is_of_physics(const std::string& unit) {
            unit != unit_date;
 }
 
-void add_number(Sheet& sheet, const std::optional<double>& number, const std::string& unit) {
-    if (unit == unit_count)
-        sheet.count(number);
-    else if (unit == unit_ratio)
-        sheet.ratio(number);
-    else if (unit == unit_share)
-        sheet.share(number);
-    else if (unit == unit_p)
-        sheet.probability(number);
-    else if (unit == unit_date)
-        sheet.date(number.value_or(0));
-    else
-        sheet.number(number, unit);
-}
-
 /// Columns that the tables of one sheet need.
 struct Parts {
     bool text = false; ///< beside the number: words that it does not say
@@ -94,6 +79,43 @@ std::string formula_of(const std::string& formula, const Row& row, const Documen
     return out;
 }
 
+/// Units of times below one second: no format can show a prefix for them, so these are what cells hold.
+struct TimeUnit {
+    const char* name = "s";
+    double in_second = 1;
+};
+TimeUnit unit_for(double seconds) {
+    if (seconds >= 1 || !(seconds > 0)) return {};
+    if (seconds >= 1e-3) return {.name = "ms", .in_second = 1e3};
+    return seconds >= 1e-6 ? TimeUnit{.name = "µs", .in_second = 1e6}
+                           : TimeUnit{.name = "ns", .in_second = 1e9};
+}
+/// The unit of a row: that of its first number of physics.
+const std::string* unit_of(const Row& row) {
+    const auto first = std::ranges::find_if(row.cells, [](const Cell& cell) {
+        return cell.number && !cell.unit.empty() && is_of_physics(cell.unit);
+    });
+    return first == row.cells.end() ? nullptr : &first->unit;
+}
+
+void add_number(Sheet& sheet, const std::optional<double>& number, const std::string& unit,
+                const TimeUnit& time) {
+    if (unit == unit_count)
+        sheet.count(number);
+    else if (unit == unit_ratio)
+        sheet.ratio(number);
+    else if (unit == unit_share)
+        sheet.share(number);
+    else if (unit == unit_p)
+        sheet.probability(number);
+    else if (unit == unit_date)
+        sheet.date(number.value_or(0));
+    else if (unit == "s" && number)
+        sheet.number(*number * time.in_second, time.name);
+    else
+        sheet.number(number, unit);
+}
+
 /// All tables of one sheet below each other.
 class SheetWriter {
 public:
@@ -111,6 +133,7 @@ public:
                     units_ = units_ || (cell.number && is_of_physics(cell.unit));
                 }
             }
+        choose_times();
     }
 
     void name_cells(Names& names) const {
@@ -175,7 +198,33 @@ private:
         if (noted_) titles.push_back(say<text::workbook::notes>());
         return titles;
     }
+    /// Rows of one group and metric.
+    static std::string group_of(const Table& table, const Row& row) {
+        auto name = row.group;
+        for (std::size_t i = 0; i < table.columns.size(); ++i)
+            if (table.columns[i].key == "metric") name += '\n' + row.cells[i].text;
+        return name;
+    }
+    /// Their times have one unit, so that they can be compared and drawn: that of the shortest.
+    void choose_times() {
+        std::map<std::string, double> shortest;
+        for (const auto& placed : tables_)
+            for (const auto& row : placed.table->rows) {
+                if (const auto* unit = unit_of(row); unit == nullptr || *unit != "s") continue;
+                for (const auto& cell : row.cells) {
+                    if (!cell.number || cell.unit != "s") continue;
+                    auto& least = shortest.try_emplace(group_of(*placed.table, row), *cell.number)
+                                      .first->second;
+                    if (*cell.number > 0) least = std::min(least, *cell.number);
+                    if (cell.live) least = 1; // formulas calculate with seconds
+                }
+            }
+        for (const auto& [group, least] : shortest) times_[group] = unit_for(least);
+    }
     void add(Sheet& sheet, const Placed& placed, const Row& row, const Names& names) const {
+        TimeUnit time;
+        if (const auto* own = unit_of(row); own != nullptr && *own == "s")
+            time = times_.at(group_of(*placed.table, row));
         const auto& document = *placed.document;
         const auto& section = *placed.section;
         if (several_) sheet.text(document.title);
@@ -189,11 +238,11 @@ private:
             if (parts.number || !parts.text) {
                 if (cell.live)
                     sheet.live(formula_of(cell.live->formula, row, placed.document, names));
-                add_number(sheet, cell.number, cell.unit);
+                add_number(sheet, cell.number, cell.unit, time);
             }
             if (parts.interval) {
-                add_number(sheet, cell.low, cell.unit);
-                add_number(sheet, cell.high, cell.unit);
+                add_number(sheet, cell.low, cell.unit, time);
+                add_number(sheet, cell.high, cell.unit, time);
             }
             if (parts.text) sheet.text(cell.number ? "" : cell.text, cell.tone);
             if (parts.detail) sheet.text(cell.detail, cell.tone);
@@ -203,7 +252,7 @@ private:
                 notes.push_back(
                     side == 0 ? note : say<text::words::labelled>(document.sides[side - 1], note));
         }
-        if (units_) sheet.text(unit);
+        if (units_) sheet.text(unit == "s" ? time.name : unit);
         if (noted_) sheet.text(fmt::format("{}", fmt::join(notes, "; ")));
         sheet.end_row();
     }
@@ -216,6 +265,7 @@ private:
     bool families_ = false;
     bool noted_ = false;
     bool units_ = false;
+    std::map<std::string, TimeUnit> times_; ///< by group
 };
 
 /// Everything except tables, in the order of the document.

@@ -4,6 +4,7 @@
 
 #include "base/console.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 #include <xlsxwriter.h>
@@ -19,7 +20,8 @@ namespace {
 constexpr std::size_t widest = 60;        // characters; longer texts run on behind the next cell
 constexpr std::size_t widest_frozen = 36; // so that the others have room beside them
 constexpr std::size_t narrowest = 9;      // of a number with its unit
-constexpr std::size_t longest = 32'000;   // characters; Excel takes 32,767 in a cell
+constexpr std::size_t most_title_lines = 3;
+constexpr std::size_t longest = 32'000;        // characters; Excel takes 32,767 in a cell
 constexpr std::size_t longest_formula = 8'000; // and 8,192 in a formula
 constexpr std::size_t most_bytes = std::size_t{1} << 30U;
 constexpr double seconds_of_day = 86400;
@@ -76,7 +78,13 @@ std::string number_format(double value, std::string_view unit) {
     static constexpr std::array whole{"h", "months", "kWh", "kg", "GB", "g/kWh"};
     if (is_money || std::ranges::count(whole, unit) > 0)
         return (size > 0 && size < 1 ? "0.00####" : "#,##0.00") + in_quotes(unit);
-    // Shorter than a second only powers can say: a format cannot multiply.
+    if (unit == "ms" || unit == "µs" || unit == "ns")
+        return (size >= 100  ? "#,##0"
+                : size >= 10 ? "0.0"
+                : size >= 1  ? "0.00"
+                             : "0.000") +
+               in_quotes(unit);
+    // Below one only powers can say it: a format cannot multiply.
     if (size > 0 && size < 1) return "##0.00E+0" + named("");
     std::size_t power = 0;
     if (unit != "s" && size >= 1)
@@ -94,7 +102,11 @@ Sheet::Sheet(WorkbookFile& file, lxw_worksheet* sheet, const std::vector<std::st
     for (std::size_t i = 0; i < titles.size(); ++i) {
         column_ = static_cast<std::uint16_t>(i);
         const std::string title = plain(titles[i], longest);
-        widen(display_width(title) + 3); // the button of the filter
+        title_widths_.push_back(display_width(title));
+        // Words break lines early: a line more than they would fill.
+        std::size_t word = title_widths_.back() / (most_title_lines - 1);
+        for (const auto part : split(title, ' ')) word = std::max(word, display_width(part));
+        widen(word + 3); // the button of the filter
         worksheet_write_string(sheet_, 0, column_, title.c_str(), file_.format("", true));
     }
     column_ = 0;
@@ -174,13 +186,43 @@ void Sheet::end_row() {
 }
 
 void Sheet::finish() {
+    std::size_t lines = 1;
     for (std::size_t i = 0; i < widths_.size(); ++i) {
+        if (title_widths_[i] + 3 > widths_[i]) lines = most_title_lines;
         const auto column = static_cast<std::uint16_t>(i);
         worksheet_set_column(sheet_, column, column, static_cast<double>(widths_[i]), nullptr);
     }
     if (widths_.empty()) return;
+    constexpr double points_of_line = 15;
+    worksheet_set_row(sheet_, 0, points_of_line * static_cast<double>(lines), nullptr);
+    print_on_pages();
     worksheet_autofilter(sheet_, 0, 0, std::max(row_, 2U) - 1,
                          static_cast<std::uint16_t>(widths_.size() - 1));
+}
+
+/// A4, as wide as one page, with the titles on each; what would be too small to read takes more pages beside each
+/// other, which repeat the columns that name the row.
+void Sheet::print_on_pages() {
+    constexpr std::size_t fits_upright = 95; // characters
+    constexpr std::size_t readable = 240;    // on a page across
+    constexpr std::uint8_t a4 = 9;
+    std::size_t all = 0;
+    std::size_t names = 0;
+    for (std::size_t i = 0; i < widths_.size(); ++i) {
+        all += widths_[i];
+        if (i < frozen_) names += widths_[i];
+    }
+    worksheet_set_paper(sheet_, a4);
+    worksheet_set_margins(sheet_, 0.4, 0.4, 0.6, 0.6); // inches
+    if (all > fits_upright) worksheet_set_landscape(sheet_);
+    std::size_t pages = 1;
+    if (all > readable && names < readable)
+        pages = (all - names + readable - names - 1) / (readable - names);
+    worksheet_fit_to_pages(sheet_, static_cast<std::uint16_t>(pages), 0);
+    worksheet_repeat_rows(sheet_, 0, 0);
+    if (pages > 1 && frozen_ > 0)
+        worksheet_repeat_columns(sheet_, 0, static_cast<std::uint16_t>(frozen_ - 1));
+    worksheet_set_footer(sheet_, "&L&A&R&P / &N");
 }
 
 // --- the file ----------------------------------------------------------------------------------------
@@ -223,6 +265,8 @@ lxw_format* WorkbookFile::format(const std::string& number, bool bold) {
     if (bold) {
         format_set_bold(entry->second);
         format_set_bottom(entry->second, LXW_BORDER_THIN);
+        format_set_text_wrap(entry->second);
+        format_set_align(entry->second, LXW_ALIGN_VERTICAL_TOP);
     }
     return entry->second;
 }

@@ -32,7 +32,7 @@ class Sheet {
 public:
     /// Cells of the current row, from left to right. Unknown values are empty cells.
     Sheet& text(std::string_view text, document::Tone tone = document::Tone::plain);
-    /// In SI base units: shown with a prefix where the format can scale, in powers of 1000 where not.
+    /// In SI base units, shown with a prefix where the format can scale, in powers of 1000 where not; or in ms, µs, ns.
     Sheet& number(const std::optional<double>& value, std::string_view unit);
     Sheet& count(const std::optional<double>& value);
     Sheet& ratio(const std::optional<double>& value); ///< 1.08
@@ -50,12 +50,14 @@ private:
     Sheet(WorkbookFile& file, lxw_worksheet* sheet, const std::vector<std::string>& titles,
           std::size_t frozen);
     void finish();
+    void print_on_pages();
     void formatted(const std::optional<double>& value, const std::string& format);
     void widen(std::size_t columns);
 
     WorkbookFile& file_;
     lxw_worksheet* sheet_;
     std::vector<std::size_t> widths_;
+    std::vector<std::size_t> title_widths_;
     std::size_t frozen_; ///< columns
     std::uint32_t row_ = 1;
     std::uint16_t column_ = 0;

@@ -23,6 +23,24 @@ export const paper = {
     }
   },
 
+  async "paper: few sheets, low charts, and a long word splits no table"(browser) {
+    for (const [name, most] of [["report", 6], ["three", 4], ["nine", 8], ["history", 4], ["acceptance", 4]]) {
+      const page = await open(browser, files[name]);
+      const sheets = ((await page.pdf({ format: "A4", preferCSSPageSize: true })).toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g) ?? []).length;
+      expect(sheets <= most, `${name}: ${sheets} sheets`);
+    }
+    const page = await open(browser, files.report);
+    await page.evaluate(() => {
+      const row = (tag, cells) => `<tr>${cells.map((text, index) => (index ? `<${tag}>${text}</${tag}>` : `<th scope="row">${text}</th>`)).join("")}</tr>`;
+      document.querySelector(".part").insertAdjacentHTML("beforeend", `<div class="wide" id="long"><table><thead>${row("th", ["name", "source", "value"])}</thead><tbody>${row("td", ["a case", `/${"path/to/a".repeat(40)}`, "1"])}</tbody></table></div>`);
+      dispatchEvent(new Event("beforeprint"));
+    });
+    await page.emulateMedia({ media: "print" });
+    equal(await page.locator("#long .slices").count(), 0, "slices of a table with a long word");
+    const high = await page.locator("figure:has(path) .chart").evaluateAll((all) => all.map((one) => one.offsetHeight).filter((height) => height > 245));
+    equal(high, [], "charts higher than 65 mm");
+  },
+
   async "paper: --pdf prints the page, on A4 and with its charts"() {
     const file = at("printed.pdf");
     execFileSync(ASSAY_REPORT, ["report", ...market, "--pdf", file]);

@@ -120,6 +120,9 @@ TEST(Plans, SayWhatOfASuiteCannotRunHere) {
     EXPECT_THAT(plan["not_here"][0]["needs"], HasSubstr("several hosts"));
     EXPECT_THAT(run({"plan", file}).output,
                 HasSubstr("1 case cannot run on this machine: it needs several hosts (--hosts)\n"));
+    EXPECT_THAT(run({"run", file, "--budget", "1s", "--out", folder.path()}).error,
+                Not(HasSubstr("cannot run on this machine")))
+        << "nobody asked for what is not there";
     EXPECT_THAT(run({"plan", file, "--all"}).output, HasSubstr("CANNOT RUN "));
     expect_refusal(run({"plan", folder.write("odd.json", R"({"schema": "assay.suite/1",
         "name": "n", "description": "d", "cases": [{"benchmark": "peak.fma", "needs": ["gpu"]}]})")}),

@@ -206,6 +206,8 @@ TEST_F(Sides, OfHostAndDeviceHaveARangeAndNoOverallFigure) {
     EXPECT_THAT(headline(answer), HasSubstr("51"));
     EXPECT_THAT(headline(answer), HasSubstr("290"));
     EXPECT_THAT(headline(answer), HasSubstr("3 of 171"));
+    EXPECT_TRUE(answer.json.at("overall").at(1).at("ratio").is_null()) << "and nowhere else";
+    EXPECT_TRUE(answer.json.at("ranking").empty());
 }
 
 // --- load on one side ----------------------------------------------------------------------------

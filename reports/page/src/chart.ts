@@ -15,20 +15,18 @@ import { theme, useTheme, type Theme } from "./theme";
 
 use([CustomChart, LineChart, ScatterChart, GridComponent, TooltipComponent, MarkAreaComponent, MarkLineComponent, SVGRenderer]);
 
-export interface Drawing {
-  height: number; // px
-  option: EChartsCoreOption;
-}
-
 export interface Figures {
   head: string[];
   rows: string[][];
 }
 
 export interface Spec {
-  draw: (theme: Theme, width: number) => Drawing;
+  /** px, known before it is drawn: nothing below it moves. */
+  height: (width: number, onPaper: boolean) => number;
+  draw: (theme: Theme, width: number, height: number) => EChartsCoreOption;
   figures: () => Figures;
-  legend?: HTMLElement | null;
+  legend?: HTMLElement | null; // above the chart
+  key?: HTMLElement | null; // below it
 }
 
 const all = new Set<Chart>();
@@ -40,12 +38,12 @@ export class Chart {
   private stale = true;
   private width = 0;
 
-  constructor(readonly element: HTMLElement, private readonly spec: Spec, rows: () => Table) {
+  constructor(readonly element: HTMLElement, private readonly spec: Spec, rows: () => Table, width: number) {
     this.box = element.querySelector(".chart") as HTMLElement;
     if (spec.legend) this.box.before(spec.legend);
+    if (spec.key) this.box.after(spec.key);
     element.append(h("div", { class: "under" }, figuresOf(spec.figures), downloads(element, rows, () => this.draw())));
-    // Until it is drawn it takes the room it will need, so that nothing jumps.
-    this.box.style.minHeight = "160px";
+    this.box.style.height = `${spec.height(width, false)}px`;
     watcher.observe(this.box);
     owners.set(this.box, this);
     // The first is drawn also where it lies below the screen: it is what one scrolls to.
@@ -74,10 +72,10 @@ export class Chart {
     this.update();
   }
 
-  draw(width = this.box.clientWidth): void {
+  draw(width = this.box.clientWidth, onPaper = false): void {
     if (width === 0) return;
-    const { height, option } = this.spec.draw(theme(), width);
-    this.box.style.minHeight = "";
+    const height = this.spec.height(width, onPaper);
+    const option = this.spec.draw(theme(), width, height);
     this.box.style.height = `${height}px`;
     this.chart ??= init(this.box, null, { renderer: "svg", width, height });
     this.chart.resize({ width, height, silent: true });
@@ -130,7 +128,7 @@ addEventListener("resize", () => {
 export function printAll(choice: () => string, main: HTMLElement): void {
   addEventListener("beforeprint", () => {
     useTheme("light");
-    for (const chart of all) if (chart.isInPage()) chart.draw(paperOf(chart.element));
+    for (const chart of all) if (chart.isInPage()) chart.draw(paperOf(chart.element), true);
     splitTables(main);
   });
   addEventListener("afterprint", () => {
@@ -150,16 +148,30 @@ export function tip(lines: (string | undefined)[]): HTMLElement {
   return h("div", { class: "tip" }, h("b", {}, first ?? ""), ...rest.map((line) => h("div", {}, line)));
 }
 
-/** `content(index)` makes the lines of the tooltip of a series' data item. */
-export function tooltip(colours: Theme, content: (series: string, index: number) => (string | undefined)[]): object {
-  return {
-    trigger: "item",
-    confine: true,
-    backgroundColor: colours.card,
-    borderColor: colours.line,
-    textStyle: { color: colours.ink, fontSize: 13, fontFamily: colours.font },
-    formatter: (item: { seriesId?: string; dataIndex: number }) => tip(content(item.seriesId ?? "", item.dataIndex)),
-  };
+type Content = (series: string, index: number) => (string | undefined)[];
+interface Item {
+  seriesId?: string;
+  dataIndex: number;
+}
+
+const look = (colours: Theme): object => ({
+  confine: true,
+  backgroundColor: colours.card,
+  borderColor: colours.line,
+  textStyle: { color: colours.ink, fontSize: 13, fontFamily: colours.font },
+});
+
+/** `content(series, index)` makes the lines of the tooltip of a data item. */
+export function tooltip(colours: Theme, content: Content): object {
+  return { ...look(colours), trigger: "item", formatter: (item: Item) => tip(content(item.seriesId ?? "", item.dataIndex)) };
+}
+
+const mostTips = 6; // points of one place
+
+/** The same, of the points nearest to where the reader points along the x axis. */
+export function nearestTooltip(colours: Theme, content: Content): object {
+  const formatter = (items: Item[]): HTMLElement => h("div", {}, ...items.slice(0, mostTips).map((item) => tip(content(item.seriesId ?? "", item.dataIndex))));
+  return { ...look(colours), trigger: "axis", axisPointer: { type: "line", snap: true, animation: false, lineStyle: { color: colours.soft, type: [2, 3] } }, formatter };
 }
 
 const mostListed = 400; // rows; the JSON output has all

@@ -2,19 +2,20 @@
 //
 // Curves over a swept number, on logarithmic axes: those of a run, and those of all sides of a comparison.
 
-import { tooltip, type Spec } from "./chart";
+import { nearestTooltip, type Spec } from "./chart";
 import type { Curve, CurveChart } from "./data";
 import { h } from "./dom";
-import { axis, bounds, whiskers } from "./draw";
+import { axis, band, bounds, labelsAcross, labelsDown, levelsOf, textWidth } from "./draw";
 import { bytes, quantity, span } from "./format";
 import { t } from "./text";
 
-/** Are the sizes powers of two, or too few for powers of ten? */
-function doubling(lines: Curve[]): boolean {
-  const xs = lines.flatMap((line) => line.points.map((point) => point.x));
-  return xs.every((x) => Number.isInteger(Math.log2(x))) || Math.max(...xs) / Math.min(...xs) < 100;
+/** Are the sizes powers of two, or bytes? */
+function doubling(data: CurveChart): boolean {
+  const xs = data.curves.flatMap((line) => line.points.map((point) => point.x));
+  return data.x_unit === "B" || xs.filter((x) => Number.isInteger(Math.log2(x))).length > xs.length / 2;
 }
 
+const beside = { left: 74, right: 26 }; // px, of the plot
 const dashes = ["solid", [6, 4], [2, 3], [8, 3, 2, 3]];
 const symbols = ["circle", "rect", "triangle", "diamond"];
 
@@ -33,10 +34,15 @@ export function curves(data: CurveChart, shown: (side: number) => boolean): Spec
   });
   return {
     legend: data.curves.length > 1 ? legend : null,
-    draw: (colours, width) => {
+    height: (width, onPaper) => (onPaper ? 205 : Math.round(Math.min(340, Math.max(230, width * 0.42)))),
+    draw: (colours, width, height) => {
       const lines = visible();
       const xs = bounds(lines.flatMap(([line]) => line.points.map((point) => point.x)));
       const ys = bounds(lines.flatMap(([line]) => line.points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y])));
+      const marks = data.marks.filter((mark) => mark.x >= xs.min && mark.x <= xs.max);
+      const plot = width - beside.left - beside.right;
+      const across = (x: number): number => (plot * Math.log(x / xs.min)) / Math.log(xs.max / xs.min);
+      const levels = levelsOf(marks.map((mark) => ({ at: across(mark.x), width: textWidth(mark.text, 6.4) + 6 })));
       const series = lines.flatMap(([line, place], index) => {
         const { colour, dash } = look(line, place);
         const ink = colours.sides[colour % 6] as string;
@@ -46,34 +52,31 @@ export function curves(data: CurveChart, shown: (side: number) => boolean): Spec
             lineStyle: { width: 2, type: dashes[dash % 4] }, symbol: symbols[dash % 4],
             symbolSize: line.points.length > 60 ? 3 : 6,
             data: line.points.map((point) => [point.x, point.y]),
-            ...(index === 0 && data.marks.length
+            ...(index === 0 && marks.length
               ? {
                   markLine: {
                     silent: true, symbol: "none", lineStyle: { color: colours.mark, type: [3, 3], width: 1 },
                     label: { formatter: (mark: { name: string }) => mark.name, color: colours.soft, fontSize: 11, fontFamily: colours.font, position: "end" },
-                    data: data.marks.filter((mark) => mark.x >= xs.min && mark.x <= xs.max).map((mark) => ({ xAxis: mark.x, name: mark.text })),
+                    data: marks.map((mark, at) => ({ xAxis: mark.x, name: mark.text, label: { offset: [Math.min(0, plot + beside.right - across(mark.x) - textWidth(mark.text, 3.2)), -14 * (levels[at] ?? 0)] } })),
                   },
                 }
               : {}),
           },
-          whiskers(`interval ${index}`, ink, line.points),
+          band(`interval ${index}`, ink, line.points),
         ];
       });
       const factor = ys.log ? 1.15 : 1.06;
       return {
-        height: Math.round(Math.min(340, Math.max(230, width * 0.42))),
-        option: {
-          grid: { left: 64, right: 18, top: 26, bottom: 46 },
-          xAxis: { ...axis(colours, { name: data.x_title, format, log: doubling(data.curves) ? 2 : 10, min: xs.min, max: xs.max, grid: false }) },
-          yAxis: { ...axis(colours, { format: (value) => quantity(value, data.unit, true), log: ys.log ? 10 : undefined, min: ys.log ? ys.min / factor : 0, max: ys.max * factor }) },
-          tooltip: tooltip(colours, (id, index) => {
-            const line = lines[Number(id.split(" ")[1])]?.[0];
-            const point = line?.points[index];
-            if (!line || !point) return [];
-            return [line.label, `${data.x_title} ${format(point.x)}`, quantity(point.y, data.unit), span(point.low, point.high, (end) => quantity(end, data.unit))];
-          }),
-          series,
-        },
+        grid: { ...beside, top: 12 + (marks.length ? 14 * (1 + Math.max(...levels)) : 0), bottom: 46 },
+        xAxis: axis(colours, { name: data.x_title, format, log: doubling(data) ? 2 : 10, min: xs.min, max: xs.max, grid: false, labels: labelsAcross(plot, 64) }),
+        yAxis: axis(colours, { format: (value) => quantity(value, data.unit, true), log: ys.log ? 10 : undefined, min: ys.log ? ys.min / factor : 0, max: ys.max * factor, labels: labelsDown(height - 72) }),
+        tooltip: nearestTooltip(colours, (id, index) => {
+          const line = lines[Number(id.split(" ")[1])]?.[0];
+          const point = line?.points[index];
+          if (!line || !point) return [];
+          return [line.label, `${data.x_title} ${format(point.x)}`, `${quantity(point.y, data.unit)} ${span(point.low, point.high, (end) => quantity(end, data.unit))}`];
+        }),
+        series,
       };
     },
     figures: () => ({

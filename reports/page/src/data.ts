@@ -81,12 +81,12 @@ export interface Ratio {
   outcome: string;
   text: string;
   mark: Maybe;
-  from: number;
+  from: Maybe;
 }
 
 export interface RatioChart {
   kind: "ratios";
-  share: boolean;
+  unit: string;
   ratios: Ratio[];
 }
 

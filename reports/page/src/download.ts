@@ -25,7 +25,7 @@ export function tableOf(data: ChartData, sides: string[]): Table {
         ...data.bandwidths.map(({ name, value }) => ({ label: name, intensity: null, value, unit: "B/s" })),
       ];
     case "ratios":
-      return data.ratios.map((one) => ({ label: one.label, ...side(one.side), ...(data.share ? { text: one.text } : { baseline: sides[0] ?? "" }), ratio: one.ratio, low: one.low, high: one.high, ...(data.share ? { bound: one.mark } : {}), outcome: one.outcome }));
+      return data.ratios.map((one) => ({ label: one.label, ...side(one.side), ...(data.unit ? { text: one.text } : { baseline: sides[0] ?? "" }), [data.unit && data.unit !== "share" ? "value" : "ratio"]: one.ratio, low: one.low, high: one.high, ...(data.unit ? { unit: data.unit, bound: one.mark } : {}), outcome: one.outcome }));
     case "ranking":
       return data.choices.map((one) => ({ label: one.label, price: one.price, other: one.other, currency: data.currency }));
     case "time":
@@ -67,10 +67,10 @@ function picture(figure: HTMLElement): SVGElement {
     const room = entry.getBoundingClientRect().width + 22;
     if (room === 22) continue; // hidden
     if (x > margin && x + room > width) [x, y] = [margin, y + line];
-    const key = entry.querySelector(".key") as HTMLElement;
-    const style = getComputedStyle(key);
-    out.append(s("path", { d: `M${x} ${y + 9}h22`, stroke: style.color, "stroke-width": 2.5, "stroke-dasharray": { dashed: "6 4", dotted: "2 3" }[style.borderTopStyle] ?? null }));
-    text(entry.textContent, {}, x + 29);
+    const key = entry.querySelector(".key"); // a line; numbers of points are text
+    const style = key && getComputedStyle(key);
+    if (style) out.append(s("path", { d: `M${x} ${y + 9}h22`, stroke: style.color, "stroke-width": 2.5, "stroke-dasharray": { dashed: "6 4", dotted: "2 3" }[style.borderTopStyle] ?? null }));
+    text(entry.textContent, {}, key ? x + 29 : x);
     x += room;
   }
   if (x > margin) y += line;

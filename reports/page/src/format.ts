@@ -2,6 +2,8 @@
 //
 // Numbers for people, as harness/record/format.hpp writes them: three digits and a prefix.
 
+import { grouped } from "./text";
+
 const decimal: [number, string][] = [
   [1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""],
   [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"],
@@ -49,6 +51,9 @@ export function change(value: number): string {
   const percent = Number((100 * (value - 1)).toFixed(1));
   return `${percent > 0 ? "+" : ""}${percent}%`;
 }
+
+/** As quotes write it: "USD 1,234", "USD 0.5". */
+export const money = (value: number, currency: string): string => `${currency} ${value < 0 ? "-" : ""}${Math.abs(value) >= 1000 ? grouped(Math.abs(value)) : Number(Math.abs(value).toPrecision(4))}`;
 
 export const percent = (share: number): string => `${Number((share * 100).toPrecision(3))}%`;
 

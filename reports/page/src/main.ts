@@ -10,13 +10,12 @@ import { h } from "./dom";
 import { matches, Store, type Item, type State } from "./state";
 import { drawStrips } from "./strips";
 import { sortable, type Sorting } from "./table";
-import { count, outcomeWord, speak, t } from "./text";
+import { count, familyWord, grouped, outcomeWord, speak, t } from "./text";
 import { useTheme } from "./theme";
 import { toolbar, type Choice, type Choices } from "./toolbar";
 
 interface Row extends Item {
   element: HTMLTableRowElement;
-  counted: boolean; // one case: not a family, not out of the way
 }
 interface Part {
   element: HTMLElement;
@@ -25,11 +24,18 @@ interface Part {
   link: HTMLElement;
 }
 
+/** Rows that are counted: those that one sees, or all where all are folded away. */
+function counted(parts: Part[]): Row[] {
+  const rows = parts.flatMap((part) => part.rows);
+  const seen = rows.filter((row) => row.element.closest("details") === null);
+  return seen.length > 0 ? seen : rows;
+}
+
 const listOf = (text: string | undefined): string[] => (text ? text.split("|") : []);
 
 function rowsOf(part: HTMLElement): Row[] {
   return [...part.querySelectorAll<HTMLTableRowElement>("tbody tr[data-outcome]")].map((element) => ({
-    element, counted: Boolean(element.dataset["library"]) && element.closest("details") === null, family: element.dataset["family"] ?? "", libraries: listOf(element.dataset["library"]), outcomes: listOf(element.dataset["outcome"]),
+    element, family: element.dataset["family"] ?? "", libraries: listOf(element.dataset["library"]), outcomes: listOf(element.dataset["outcome"]),
     text: `${element.textContent} ${element.dataset["family"]} ${element.dataset["library"]}`.toLowerCase(),
   }));
 }
@@ -51,14 +57,13 @@ function partsOf(main: HTMLElement): Part[] {
   });
 }
 
-function distinct(choices: Choice[]): Choice[] {
-  return [...new Map(choices.map((choice) => [choice.value, choice])).values()].filter((choice) => choice.value);
-}
+const distinct = (values: string[]): string[] => [...new Set(values)].filter(Boolean);
 
 function chartsOf(page: Page, root: HTMLElement, store: Store): Chart[] {
+  const width = root.clientWidth; // of all of them
   return [...root.querySelectorAll<HTMLElement>("figure[data-chart]")].flatMap((figure) => {
     const data = page.charts[Number(figure.dataset["chart"])];
-    return data ? [chartOf(figure, data, page.sides, () => store.state.hiddenSides)] : [];
+    return data ? [chartOf(figure, data, page.sides, () => store.state.hiddenSides, width)] : [];
   });
 }
 
@@ -66,16 +71,17 @@ function chartsOf(page: Page, root: HTMLElement, store: Store): Chart[] {
 const leading = (parts: Part[]): number => (parts.length === 0 || parts[0]?.rows.length ? 1 : 2);
 
 function choicesOf(page: Page, parts: Part[], sorting: Sorting): Choices {
-  const rows = parts.flatMap((part) => part.rows.map((row) => ({ row, title: part.title })));
-  const names = (values: string[]): Choice[] => distinct(values.map((value) => ({ value, title: value })));
-  const sides = names(page.sides);
+  const rows = parts.flatMap((part) => part.rows);
+  const named = (values: string[], title = (value: string): string => value): Choice[] => distinct(values).map((value) => ({ value, title: title(value) }));
+  const sides = named(page.sides);
+  const outcomes = rows.flatMap((row) => row.outcomes);
   return {
-    family: distinct(rows.map(({ row, title }) => ({ value: row.family, title }))),
-    library: names(rows.flatMap(({ row }) => row.libraries).sort()),
-    outcome: distinct(rows.flatMap(({ row }) => row.outcomes.map((value) => ({ value, title: outcomeWord(value) })))),
+    family: named(rows.map((row) => row.family), familyWord),
+    library: named(rows.flatMap((row) => row.libraries).sort()),
+    outcome: named(outcomes, (name) => outcomeWord(name, outcomes)),
     sides: sides.length > 2 ? sides.slice(1) : [],
-    columns: sorting.columns.filter((column) => column.value !== "name"),
-    sorts: sorting.columns,
+    columns: sorting.columns,
+    sorts: sorting.sorts,
   };
 }
 
@@ -84,7 +90,7 @@ function hidingRules(root: HTMLElement, sides: string[], columns: Choice[]): (st
   const sheet = h("style");
   document.head.append(sheet);
   const rule = (name: string): void => {
-    sheet.sheet?.insertRule(`.hide-${name} .${name}{display:none!important}`);
+    sheet.sheet?.insertRule(`.hide-${CSS.escape(name)} .${CSS.escape(name)}{display:none!important}`);
   };
   for (let side = 2; side <= sides.length; ++side) rule(`side-${side}`); // the first is the baseline
   for (const column of columns) rule(`col-${column.value}`);
@@ -92,6 +98,18 @@ function hidingRules(root: HTMLElement, sides: string[], columns: Choice[]): (st
     sides.forEach((side, index) => root.classList.toggle(`hide-side-${index + 1}`, state.hiddenSides.has(side)));
     for (const column of columns) root.classList.toggle(`hide-col-${column.value}`, state.hiddenColumns.has(column.value));
   };
+}
+
+/** Lays out, after the first paint, also what is out of sight: the browser remembers its height, and the page does not grow while it is scrolled. */
+function settle(root: HTMLElement): void {
+  const later = (then: () => void): number => requestAnimationFrame(() => requestAnimationFrame(then));
+  later(() => {
+    root.classList.add("whole");
+    later(() => {
+      root.classList.remove("whole");
+      performance.mark("assay:laid-out");
+    });
+  });
 }
 
 function start(page: Page): void {
@@ -111,26 +129,24 @@ function start(page: Page): void {
   const nothing = h("p", { class: "nothing", hidden: true }, t("nothing"));
   const contents = h("nav", { class: "contents", "aria-label": t("contents") }, h("ul", {}, ...parts.map((part) => part.link)));
 
+  const rows = counted(parts);
   const apply = (what: Set<keyof State>): void => {
     const began = performance.now();
-    let fitting = 0;
-    let total = 0;
+    let any = false;
     for (const part of parts) {
       let left = 0;
       for (const row of part.rows) {
         const fits = matches(store.state, row);
         row.element.hidden = !fits;
         left += Number(fits);
-        if (!row.counted) continue;
-        fitting += Number(fits);
-        ++total;
+        any ||= fits;
       }
       const visible = part.rows.length === 0 || left > 0;
       part.element.hidden = !visible;
       part.link.hidden = !visible;
     }
-    nothing.hidden = fitting > 0 || total === 0;
-    tools.say(total === 0 ? "" : t("counted", fitting, count("cases", total)));
+    nothing.hidden = any || rows.length === 0;
+    tools.say(rows.length === 0 ? "" : t("counted", grouped(rows.filter((row) => !row.element.hidden).length), count("rows", rows.length)));
     hide(store.state);
     if (what.has("sort") || what.has("down")) sorting.apply();
     if (what.has("hiddenSides")) for (const chart of charts) chart.update();
@@ -155,6 +171,8 @@ function start(page: Page): void {
   main.parentElement?.querySelector(":scope > footer")?.append(h("p", { class: "keys" }, t("keys")));
   root.classList.add("scripted");
   apply(new Set());
+  settle(root);
+  addEventListener("resize", () => settle(root));
   printAll(() => store.state.theme, main);
   performance.mark("assay:complete");
 }

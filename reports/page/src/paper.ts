@@ -5,8 +5,8 @@
 import { h } from "./dom";
 
 // px of an A4 page between the margins of the style sheet, upright and on its side; page.css has them too
-const paper = 660;
-const broadPaper = 1000;
+const paper = 675;
+const broadPaper = 1005;
 
 export const paperOf = (element: Element): number => (element.closest(".broad") ? broadPaper : paper);
 

@@ -6,7 +6,7 @@
 import { tooltip, type Spec } from "./chart";
 import type { Maybe, RankedChoice, RankingChart } from "./data";
 import { h } from "./dom";
-import { axis, barGrid, barSeries, downwards, rowHeight } from "./draw";
+import { axis, barGrid, barSeries, downwards, labelsAcross, rowHeight, type BarRow } from "./draw";
 import { percent, ratio } from "./format";
 import { t } from "./text";
 
@@ -95,25 +95,24 @@ export function ranking(given: RankingChart, changed: () => void): Spec {
         input(t("utilisation"), data, "utilisation", 0.01, 100, "%", 100))),
     back,
   );
+  const rowsOf = (): BarRow[] => places.slice(0, mostBars).map((one) => ({ name: one.choice.label, value: shows(one) }));
+  const heightOf = (width: number): number => rowsOf().length * rowHeight(rowsOf(), 1, width);
   tell();
   return {
     legend: h("div", {}, controls, says),
-    draw: (colours) => {
+    height: (width) => heightOf(width) + 30,
+    draw: (colours, width) => {
       const shown = places.slice(0, mostBars);
       const bars = shown.map((one, row) => ({ row, lane: 0, value: one.value, low: null, high: null, colour: (row === 0 ? colours.good : colours.soft) as string, faded: row > 0 }));
-      const height = shown.length * rowHeight(1);
       return {
-        height: height + 30,
-        option: {
-          grid: barGrid,
-          xAxis: axis(colours, { format: ratio, edge: true, min: 0, max: 1.02 }),
-          yAxis: downwards(height),
-          tooltip: tooltip(colours, (_, index) => {
-            const one = shown[index];
-            return one ? [one.choice.label, t("hour", data.currency, one.hour.toPrecision(4)), shows(one)] : [];
-          }),
-          series: barSeries(colours, shown.map((one) => ({ name: one.choice.label, value: shows(one) })), bars, 1, 0),
-        },
+        grid: barGrid,
+        xAxis: axis(colours, { format: ratio, edge: true, min: 0, max: 1.02, labels: labelsAcross(width, 100) }),
+        yAxis: downwards(heightOf(width)),
+        tooltip: tooltip(colours, (_, index) => {
+          const one = shown[index];
+          return one ? [one.choice.label, t("hour", data.currency, one.hour.toPrecision(4)), shows(one)] : [];
+        }),
+        series: barSeries(colours, rowsOf(), bars, 1, 0, width),
       };
     },
     figures: () => ({

@@ -13,6 +13,7 @@ const band = 12; // px of the picture for each column, at most
 
 export interface Window {
   element: HTMLElement;
+  count: () => number; // rows that are drawn
   /** The rows that are to be drawn, as a map of their own; paints the picture. */
   shown: (colours: Theme, width: number) => HeatMap;
 }
@@ -31,7 +32,9 @@ export function windowOf(map: HeatMap, changed: () => void, colourOf: (colours: 
   const back = h("button", { type: "button", class: "plain", "aria-label": t("rows_back") }, "‹");
   const on = h("button", { type: "button", class: "plain", "aria-label": t("rows_on") }, "›");
   const says = h("output", { class: "said", "aria-live": "polite" });
-  const picture = h("canvas", { class: "picture", role: "img", "aria-label": t("rows_picture") });
+  const each = Math.max(3, Math.min(band, Math.floor(180 / columns)));
+  const picture = h("canvas", { class: "picture", role: "img", "aria-label": t("rows_picture"), height: columns * each });
+  picture.style.height = `${columns * each}px`;
 
   const tell = (): void => {
     back.disabled = start === 0;
@@ -64,9 +67,7 @@ export function windowOf(map: HeatMap, changed: () => void, colourOf: (colours: 
   /** Every row in order from the left, each column a band; where several rows share a pixel, the worst. */
   const paint = (colours: Theme, width: number): void => {
     const across = Math.max(1, Math.min(width, order.length));
-    const each = Math.max(3, Math.min(band, Math.floor(180 / columns)));
     Object.assign(picture, { width: across, height: columns * each });
-    picture.style.height = `${columns * each}px`;
     const brush = picture.getContext("2d");
     if (!brush) return;
     for (let x = 0; x < across; ++x) {
@@ -91,6 +92,7 @@ export function windowOf(map: HeatMap, changed: () => void, colourOf: (colours: 
   tell();
   return {
     element,
+    count: () => Math.min(page, order.length - start),
     shown: (colours, width) => {
       paint(colours, Math.floor(width));
       const drawn = order.slice(start, start + page);

@@ -8,7 +8,8 @@ import { t } from "./text";
 import type { Choice } from "./toolbar";
 
 export interface Sorting {
-  columns: Choice[]; // that can be sorted by, and hidden
+  sorts: Choice[]; // columns that can be sorted by
+  columns: Choice[]; // and those that can be hidden: not the names, not those of a side
   apply: () => void;
 }
 
@@ -18,6 +19,9 @@ interface Head {
   index: number;
   key: string;
   numeric: boolean;
+  title: string;
+  ofSide: boolean;
+  seen: boolean; // not folded away
 }
 
 const keyOf = (element: Element): string => [...element.classList].find((name) => name.startsWith("col-"))?.slice(4) ?? "";
@@ -31,7 +35,10 @@ function headsOf(table: HTMLTableElement): Head[] {
     if (!named) return [];
     const side = (seen.get(named) ?? 0) + 1; // the same column of the next side
     seen.set(named, side);
-    return [{ element, body, index, key: side > 1 ? `${named}-${side}` : named, numeric: element.classList.contains("n") }];
+    return [{
+      element, body, index, key: side > 1 ? `${named}-${side}` : named, numeric: element.classList.contains("n"), title: element.textContent ?? "",
+      ofSide: element.className.includes("side-"), seen: element.closest("details") === null,
+    }];
   });
 }
 
@@ -46,8 +53,7 @@ export function sortable(main: HTMLElement, store: Store): Sorting {
   const heads = [...main.querySelectorAll("table")].flatMap(headsOf);
   const original = new Map(heads.map(({ body }) => [body, [...body.rows]]));
   for (const head of heads) {
-    const title = head.element.textContent ?? "";
-    const button = h("button", { type: "button", class: "sort", title: t("sort_by", title) }, title, h("span", { class: "arrow", "aria-hidden": "true" }));
+    const button = h("button", { type: "button", class: "sort", title: t("sort_by", head.title) }, head.title, h("span", { class: "arrow", "aria-hidden": "true" }));
     button.addEventListener("click", () => {
       const { sort, down } = store.state;
       if (sort !== head.key) store.change({ sort: head.key, down: head.numeric }); // values begin with the largest, names with A
@@ -70,8 +76,18 @@ export function sortable(main: HTMLElement, store: Store): Sorting {
     for (const { element, key } of heads) element.setAttribute("aria-sort", key === sort ? (down ? "descending" : "ascending") : "none");
   };
   apply();
-  const columns = new Map(heads.map(({ key, element }) => [key, element.textContent ?? ""]));
-  return { columns: [...columns].map(([value, title]) => ({ value, title })), apply };
+  return { sorts: choicesOf(heads), columns: choicesOf(heads.filter((head) => head.key !== "name" && !head.ofSide)), apply };
+}
+
+/** A choice for each column, under the title that most tables give it. */
+function choicesOf(heads: Head[]): Choice[] {
+  const titles = new Map<string, Map<string, number>>();
+  const seen = heads.filter((head) => head.seen);
+  for (const { key, title } of seen.length > 0 ? seen : heads) {
+    const counts = titles.get(key) ?? new Map<string, number>();
+    titles.set(key, counts.set(title, (counts.get(title) ?? 0) + 1));
+  }
+  return [...titles].map(([value, counts]) => ({ value, title: [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0] }));
 }
 
 /** Rows without a value come last in both directions. */

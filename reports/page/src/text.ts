@@ -2,6 +2,7 @@
 //
 // Says a text of the catalogue (reports/document/texts) in the page's language.
 
+import family from "../../document/texts/family.json";
 import fleet from "../../document/texts/fleet_state.json";
 import judged from "../../document/texts/judge_outcome.json";
 import outcome from "../../document/texts/outcome.json";
@@ -15,7 +16,7 @@ interface Entry {
 }
 /** A text of page.json, or of another area by its name: "status.ok". */
 export type Key = keyof typeof page | `status.${keyof typeof status}` | `outcome.${keyof typeof outcome}`;
-const areas: Record<string, Record<string, Entry>> = { page, status, outcome, judged, fleet };
+const areas: Record<string, Record<string, Entry>> = { page, family, judged, fleet, status, outcome };
 
 function find(key: string, without = key): Entry {
   const [area, name] = key.includes(".") ? key.split(".", 2) : ["page", key];
@@ -45,6 +46,13 @@ export function count(key: Key, number: number, ...values: (string | number)[]):
 /** 12345 is "12,345", which both languages read. */
 export const grouped = (number: number): string => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** An outcome or a status as people say it; that of a later version stays as it is. */
-export const outcomeWord = (name: string): string => find(name in judged ? `judged.${name}` : name in fleet ? `fleet.${name}` : name in status ? `status.${name}` : `outcome.${name in outcome && name !== "cannot_tell" ? name : `${name}_short`}`, name)[language];
+/** An outcome or a status as people say it, on a page that has `all` of them; that of a later version stays as it is. */
+export function outcomeWord(name: string, all: string[] = [name]): string {
+  const kinds = ["judged", "fleet", "status", "outcome"];
+  const has = (kind: string, one: string): boolean => one in (areas[kind] ?? {});
+  const kind = kinds.find((some) => all.every((one) => has(some, one))) ?? kinds.find((some) => has(some, name));
+  return find(`${kind}.${name}`, name)[language];
+}
+/** "Matrix multiplication" of "gemm". */
+export const familyWord = (name: string): string => find(`family.${name}`, name)[language];
 

@@ -55,8 +55,8 @@ TEST(Summary, OfAnInterruptedRunHasWhatWasMeasured) {
                             HasSubstr("2 of 5"), Not(HasSubstr("never")), Not(HasSubstr("neither")),
                             Not(HasSubstr("were measured"))));
     EXPECT_THAT(text, StartsWith("2 cases verified: 2 known.\n\n"));
-    // Two lines, heading, group and two cases, each with its rate.
-    EXPECT_EQ(std::ranges::count(text, '\n'), 6);
+    // The answer and a blank line, the group with the names of the columns, and two cases, each with its rate.
+    EXPECT_EQ(std::ranges::count(text, '\n'), 5);
     const auto rate = text.find("B/s");
     ASSERT_NE(rate, text.npos);
     EXPECT_NE(text.find("B/s", rate + 1), text.npos);
@@ -74,6 +74,41 @@ TEST(Summary, BeginsWithWhatDisturbedTheRun) {
     EXPECT_THAT(cli::summary_text(run, {.width = 120}),
                 StartsWith("2 cases verified: 2 known. Busy: chromium, cc1plus used up to 21% of "
                            "the CPU.\n"));
+}
+
+TEST(Summary, HasAGroupForEachKindAndALineForEachCause) {
+    record::Run run{.status = "done"};
+    for (const char* library : {"a", "b", "c", "d", "e", "f"}) {
+        auto c = copy_of(library, 5);
+        c.spread = record::Spread{.limit = 0.1, .replicas = 5};
+        record::conclude(c, 5);
+        run.cases.push_back(c);
+    }
+    const auto make = [&](std::size_t i, Status status, record::ReasonCode code) {
+        run.cases[i].status = status;
+        run.cases[i].reason_code = code;
+    };
+    make(1, Status::unstable, record::ReasonCode::two_levels);
+    make(2, Status::unstable, record::ReasonCode::replicas_disagree);
+    make(3, Status::disturbed, record::ReasonCode::disturbed);
+    for (const std::size_t i : {0U, 1U, 2U}) {
+        run.cases[i].warnings = {"memory grew from " + std::to_string(98 + i) +
+                                 ".8 MiB to 1.59 GiB: it leaks"};
+        run.cases[i].warnings.push_back(run.cases[i].warnings[0]);
+    }
+    for (const std::size_t i : {4U, 5U}) {
+        run.cases[i].status = Status::skipped;
+        run.cases[i].reason = "needs something else";
+        run.cases[i].metrics.clear();
+    }
+    const auto text = cli::summary_text(run, {.width = 100});
+    EXPECT_THAT(text, StartsWith("4 cases verified: 1 known, 1 at least, 2 rough.\n\nknown "));
+    EXPECT_THAT(text, AllOf(HasSubstr("\nat least: disturbed\n"),
+                            HasSubstr("\nrough: 1 at two levels, 1 too noisy\n"),
+                            HasSubstr("  about "), ContainsRegex("\\[d\\][^±\n]+\n"),
+                            HasSubstr("\nmemory.stream[a] and 2 more: memory grew from 98.8 MiB"),
+                            HasSubstr("\nmemory.stream[e] and 1 more skipped: needs something")));
+    EXPECT_EQ(std::ranges::count(text, '\n'), 12) << text;
 }
 
 TEST(ExitCodes, OfTheWorstCase) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "fleet/document.hpp"
 #include "fleet_maker.hpp"
+#include "support/document.hpp"
 #include "support/results.hpp"
 #include "support/schema.hpp"
+#include "write/formats.hpp"
 
 #include <gmock/gmock.h>
 
@@ -39,10 +43,11 @@ TEST(FleetTest, AnswersFirst) {
     auto options = fleet_options(expand_nodes("n[00-39]").value());
     const auto fleet = fleet_of(maker, options);
     const auto answer = answer_of(fleet);
-    EXPECT_EQ(answer[0],
-              "1 node is slow: n12 (Memory at 0.80 of the fleet median). 38 of 40 nodes reported; "
-              "missing: n07 and n31.");
-    EXPECT_THAT(answer[1], HasSubstr("must be retested"));
+    EXPECT_EQ(
+        answer[0],
+        "1 node is slow, confirmed by retests: n12 (Memory −20% against the fleet median). 1 of 38 "
+        "nodes has a low value and must be retested; chance alone flags about 1. 38 of 40 nodes "
+        "reported; missing: n07 and n31.");
     EXPECT_EQ(node_of(fleet, "n07").state, NodeState::missing);
     EXPECT_EQ(node_of(fleet, "n33").state, NodeState::again) << "one value accuses nobody";
     EXPECT_TRUE(has_slow(fleet));
@@ -132,6 +137,57 @@ TEST(FleetTest, FourNodesOfATypeAreNotJudged) {
     EXPECT_EQ(count_of(fleet, NodeState::not_judged), 4U);
     EXPECT_TRUE(is_open(fleet)) << "absence never passes";
     EXPECT_THAT(answer_of(fleet)[0], HasSubstr("five nodes of one type are needed"));
+}
+
+/// 30 nodes that have the same to be done are one row with one command, which asks all of them; names are ranges.
+TEST(FleetTest, NodesWithTheSameToDoAreOneRow) {
+    SweepMaker maker;
+    maker.sweep(60, [](int node, int item, int) {
+        return node >= 40 && item == 0 ? 1 / (node == 50 ? 0.8 : 0.85) : 1.0;
+    });
+    const auto fleet = fleet_of(maker, fleet_options(expand_nodes("n[00-79]").value()));
+    const auto groups = groups_of(fleet);
+    ASSERT_THAT(groups, SizeIs(2));
+    EXPECT_EQ(groups[0].front()->state, NodeState::missing);
+    EXPECT_EQ(groups[1].front()->name, "n50") << "the slowest first";
+    const auto document = make_document(fleet);
+    const auto tables = test::blocks_of<document::Table>(document);
+    ASSERT_THAT(tables.at(0).rows, SizeIs(2));
+    const auto& missing = tables[0].rows[0].cells;
+    EXPECT_EQ(missing[0].text, "n[60-79]");
+    EXPECT_THAT(missing[2].notes.at(0), HasSubstr("scripts/sweep --hosts 'n[60-79]'"));
+    const auto& again = tables[0].rows[1].cells;
+    EXPECT_EQ(again[0].text, "n[40-59]");
+    EXPECT_EQ(again[1].detail, "20 nodes");
+    EXPECT_THAT(again[2].text, HasSubstr("n50 memory.stream −21%"));
+    EXPECT_THAT(
+        again[2].notes.at(0),
+        MatchesRegex("Retest 3 times: for i in 1 2 3; do scripts/sweep --hosts "
+                     "'n\\[40-59\\]' --out .*retest-\\$i quick --only memory.stream; done"));
+    // Every node is in a map, which names benchmarks as people do, and in a table that is out of the way.
+    const auto charts = test::blocks_of<document::Chart>(document);
+    ASSERT_THAT(charts, SizeIs(1));
+    EXPECT_THAT(std::get<document::HeatMap>(charts[0].data).columns, ElementsAre("STREAM", "GEMM"));
+    const auto text = write::to_terminal({{document}}, {.width = 80});
+    for (const auto line : split(text, '\n')) EXPECT_LE(display_width(line), 80U) << line;
+    EXPECT_LT(std::ranges::count(text.substr(0, text.find("Low values")), '\n'), 24) << text;
+    auto hostile = *groups[1].front(); // files of others, and a command that people paste
+    hostile.name = "n; rm -rf ~";
+    EXPECT_EQ(command_for(fleet, {&hostile}), "");
+    EXPECT_THAT(text, Not(HasSubstr("n05"))) << "a good node";
+}
+
+TEST(FleetTest, FaultsOfOneKindAreSaidOnce) {
+    SweepMaker maker;
+    maker.sweep(6);
+    auto fleet = fleet_of(maker);
+    fleet.faults.clear();
+    for (const char* node : {"n01", "n02", "n03"})
+        fleet.faults.push_back({FaultCode::clock_ahead, {node}, {"a file"}});
+    const auto findings = test::blocks_of<document::Findings>(make_document(fleet));
+    ASSERT_THAT(findings, SizeIs(1));
+    ASSERT_THAT(findings[0].findings, SizeIs(1));
+    EXPECT_THAT(findings[0].findings[0].what, HasSubstr(": n[01-03]; a file"));
 }
 
 /// The rates that are promised: 1% for each item, next to nobody by retests, all bad nodes.

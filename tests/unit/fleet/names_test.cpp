@@ -2,6 +2,8 @@
 //
 // Names of nodes, how far each of them is, and runs of real devices in containers that recorded one id for all.
 
+#include "base/quantity.hpp"
+#include "document/text.hpp"
 #include "fleet/model.hpp"
 #include "fleet_maker.hpp"
 #include "json/json.hpp"
@@ -30,6 +32,35 @@ TEST(FleetNames, ExpandsRangesAsSlurmWritesThem) {
     EXPECT_THAT(expand_nodes("n[0001-10000]").value(), SizeIs(10000));
     EXPECT_EQ(expand_nodes("n[0001-10000]")->back(), "n10000");
     EXPECT_THAT(expand_nodes("n1 n1,n1").value(), ElementsAre("n1"));
+}
+
+TEST(FleetNames, FoldsNamesIntoTheRangesTheyCameFrom) {
+    const auto folded = [](const char* text) { return fold_ranges(expand_nodes(text).value()); };
+    EXPECT_THAT(folded("node[07-40]"), ElementsAre("node[07-40]"));
+    EXPECT_THAT(folded("n[00003-00004,00007,00059]"), ElementsAre("n000[03-04,07,59]"));
+    EXPECT_THAT(folded("n12,gpu3,n[08-10],a7.hpc,a8.hpc"),
+                ElementsAre("n[08-10,12]", "gpu3", "a[7-8].hpc"));
+    EXPECT_THAT(folded("n[8-11]"), ElementsAre("n[8-11]"));
+    EXPECT_THAT(folded("n[1-2],n01"), ElementsAre("n[01,1-2]"));
+    EXPECT_THAT(fold_ranges({"2744e7110dfa586f", "login", "n4000000000"}),
+                ElementsAre("2744e7110dfa586f", "login", "n4000000000"));
+    const auto all = expand_nodes("n[0007-1200],n[1-9],x").value();
+    std::vector<std::string> again;
+    for (const auto& one : fold_ranges(all)) {
+        const auto names = expand_nodes(one).value();
+        again.insert(again.end(), names.begin(), names.end());
+    }
+    EXPECT_THAT(again, UnorderedElementsAreArray(all));
+}
+
+TEST(FleetNames, AListOfNodesFitsALine) {
+    EXPECT_EQ(document::list_of_nodes({"n1", "n2"}), "n1 and n2");
+    EXPECT_EQ(document::list_of_nodes({"n1", "gpu1", "n2"}), "n[1-2] and gpu1");
+    std::vector<std::string> odd;
+    for (int i = 1; i < 400; i += 2) odd.push_back(fmt::format("node{:03}", i));
+    const auto text = document::list_of_nodes(odd);
+    EXPECT_LE(text.size(), 80U) << text;
+    EXPECT_THAT(text, AllOf(StartsWith("node[001,003,"), EndsWith(" more")));
 }
 
 TEST(FleetNames, ReadsAFileWithCommentsAndLines) {

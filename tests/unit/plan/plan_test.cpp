@@ -90,6 +90,21 @@ TEST(Plan, EntriesOfASuiteThatNeedWhatIsNotHereAreLeftOut) {
     EXPECT_EQ(counts(), (std::pair<std::size_t, std::size_t>{6, 0}));
 }
 
+TEST(Plan, ModulesOfAbsentVendorsAreNotMissed) {
+    const TemporaryFolder folder;
+    const auto file = folder.write("modules.json", R"({"schema":"assay.suite/1","name":"n",
+        "description":"d","cases":[{"benchmark":"memory.copy","parameters":{"bytes":1024}},
+        {"benchmark":"fft.transform","library":"hipfft"},
+        {"benchmark":"fft.transform","library":"special"}]})");
+    PlanRequest request{.what = {file}};
+    EXPECT_THAT(plan_of(request).notes,
+                ElementsAre(AllOf(StartsWith("1 entry of the suite needs"), HasSubstr("special"),
+                                  Not(HasSubstr("hipfft")))));
+    EXPECT_THAT(plan_of(request).left_out, ElementsAre(HasSubstr("hipfft"))) << "in the record";
+    request.machine.pci = {{.address = "0000:65:00.0", .vendor_id = "1002", .kind = "accelerator"}};
+    EXPECT_THAT(plan_of(request).notes, ElementsAre(HasSubstr("hipfft, special")));
+}
+
 TEST(Plan, ErrorsNameTheItemAndTheNearestKnown) {
     EXPECT_THAT(error_of({.what = {"gemm.sqare"}}),
                 AllOf(HasSubstr("gemm.sqare"), HasSubstr("gemm.square")));

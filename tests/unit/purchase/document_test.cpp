@@ -3,6 +3,7 @@
 #include "support/document.hpp"
 #include "support/schema.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <array>
@@ -33,13 +34,42 @@ TEST(ProcurementDocument, SaysFirstWhatToBuyAndHowSureThatIs) {
     const auto found = market.procurement({offer("x", "1"), offer("y", "1")});
     const auto document = make_document(found);
     EXPECT_THAT(document.verdict, StartsWith("Buy aws x (on demand): 111% better value"));
-    EXPECT_THAT(document.lead, ElementsAre(HasSubstr("runner-up: over 99.9%."),
-                                           "The runner-up is as good if its price falls by 53%."));
+    EXPECT_THAT(document.lead,
+                ElementsAre("Probability that it is the best offer: over 99.9%.",
+                            "aws y (on demand) is as good if its price falls by 53%."));
     EXPECT_EQ(document.tone, document::Tone::good);
-    const auto& facts = std::get<document::Facts>(document.sections.at(0).blocks.at(0)).facts;
-    ASSERT_EQ(facts.size(), 5U);
-    EXPECT_THAT(facts[3].text, HasSubstr("if its price falls by 53%"));
-    EXPECT_THAT(facts[4].text, HasSubstr("nothing"));
+    // The costs of the same work are in the currency, and the second costs as much more as the first is better.
+    const auto charts = test::blocks_of<document::Chart>(document);
+    const auto& costs = std::get<document::RatioChart>(charts.front().data);
+    EXPECT_EQ(costs.unit, "USD");
+    EXPECT_NEAR(costs.ratios[0].ratio, 1, 1e-9);
+    EXPECT_NEAR(costs.ratios[1].ratio, 2.11, 0.01);
+}
+
+/// One probability, whose name says of what, and what to do about it.
+TEST(ProcurementDocument, SaysHowToBecomeSure) {
+    Market market;
+    for (int i = 0; i < 3; ++i) {
+        market.machine("x", 103 + 2 * i, 20 + i);
+        market.machine("y", 100 + 2 * i, 20 + i);
+    }
+    const auto found = market.procurement({offer("x", "1"), offer("y", "1")});
+    ASSERT_FALSE(found.ranking.sure);
+    const auto best = chance(*found.ranking.offers.front().best);
+    const auto text = write::to_terminal({{make_document(found)}}, {.width = 400});
+    EXPECT_THAT(text,
+                HasSubstr("Probability that it is the best offer: " + best + "; 97.8% or more"));
+    EXPECT_THAT(text, Not(HasSubstr("runner-up")));
+    const auto needed = machines_for_sure(found.ranking, 0, *found.ranking.runner_up);
+    if (needed) {
+        EXPECT_GT(*needed, 3U);
+        EXPECT_THAT(text, HasSubstr(fmt::format(
+                              "measure about {} machines of each type (now 3 and 3): assay run "
+                              "standard --provider aws --instance x, and the same on aws y.",
+                              *needed)));
+    } else {
+        EXPECT_THAT(text, HasSubstr("even 100 machines"));
+    }
 }
 
 TEST(ProcurementDocument, IsProvisionalBelowThreeMachines) {

@@ -329,6 +329,9 @@ TEST(Diff, ValuesBeyondNoiseTheLargestFirst) {
     EXPECT_EQ(found.values[0].name, "Memory, write");
     EXPECT_EQ(found.values[1].after, "900 MB/s");
     EXPECT_THAT(verdict_of(found), HasSubstr("1 of 3 cases is slower on B; 1 is faster."));
+    const std::vector documents{make_document(found)};
+    EXPECT_THAT(write::to_terminal(documents, {.width = 400}),
+                HasSubstr("95% intervals. Faster and slower: a difference of at least 1%"));
 }
 
 } // namespace

@@ -94,6 +94,13 @@ TEST(Curves, TheDeclaredCachesOfACoreAreMarked) {
     const auto found = find_curves(run);
     ASSERT_THAT(found.charts[0].marks, SizeIs(1));
     EXPECT_EQ(found.charts[0].marks[0].text, "L1 2 KiB");
+    for (auto& c : run.cases) { // the host's caches are nothing to a device
+        c.place.kind = "cuda";
+        c.settings = {{"l2_bytes", std::int64_t{4096}}};
+    }
+    const auto of_device = find_curves(run);
+    ASSERT_THAT(of_device.charts[0].marks, SizeIs(1));
+    EXPECT_EQ(of_device.charts[0].marks[0].text, "L2 4 KiB");
 }
 
 TEST(Curves, LevelsAreFoundWhereTheFootprintGrows) {

@@ -12,6 +12,7 @@
 #include "support/fleet.hpp"
 #include "support/generated_runs.hpp"
 #include "support/results.hpp"
+#include "write/formats.hpp"
 
 #include <gmock/gmock.h>
 
@@ -62,16 +63,59 @@ TEST_F(HistoryDocument, AnswersFirstWithTheMostSeriousChange) {
         fleet.machine.kernel = "6.9.0";
         measure(id, 20, 30, 1.1);
     }
-    EXPECT_THAT(verdict(), StartsWith("2 of 2 cases became 6."));
-    EXPECT_THAT(verdict(), HasSubstr("slower on aws c7a.large from 2024-05-20 on, with kernel "
-                                     "6.1.0 → 6.8.0. One more change: 1 faster."));
-    EXPECT_EQ(written().tone, Tone::bad);
-    // The last first.
-    const auto findings = blocks_of<Findings>(written()).front().findings;
-    ASSERT_THAT(findings, SizeIs(2));
-    EXPECT_THAT(findings[0].what, HasSubstr("6.8.0 → 6.9.0"));
-    EXPECT_EQ(findings[0].severity, Severity::note);
-    EXPECT_EQ(findings[1].severity, Severity::caution);
+    const auto document = written();
+    EXPECT_THAT(document.verdict,
+                AllOf(HasSubstr("gemm.square"), HasSubstr("Memory latency"),
+                      HasSubstr(" became 6."),
+                      HasSubstr("slower on aws c7a.large from 2024-05-20 on, with kernel 6.1.0 → "
+                                "6.8.0.")));
+    EXPECT_THAT(document.lead, ElementsAre("One more change: 1 faster."));
+    EXPECT_EQ(document.tone, Tone::bad);
+    // A row for each cause, the most serious first.
+    const auto table = table_with(document, "cause");
+    ASSERT_THAT(table.rows, SizeIs(2));
+    EXPECT_EQ(table.rows[0].cells[0].text, "kernel 6.1.0 → 6.8.0");
+    EXPECT_THAT(table.rows[0].cells[0].notes.at(0), StartsWith("2 of 2 cases: "));
+    EXPECT_EQ(cell_of(table, table.rows[0], "change").tone, Tone::bad);
+    EXPECT_EQ(table.rows[1].cells[0].text, "kernel 6.8.0 → 6.9.0");
+    EXPECT_EQ(cell_of(table, table.rows[1], "change").tone, Tone::good);
+}
+
+/// Three instance types: one has 20 cases that a kernel slowed, one a case that drifts, one nothing.
+TEST_F(HistoryDocument, ShowsWhatChangedBeforeAllTheRest) {
+    std::vector<std::uint32_t> sizes;
+    for (int size = 0; size < 20; ++size)
+        sizes.push_back(fleet.series("fft.transform", "fftw", "flop_rate", 64 + size));
+    for (const std::string type : {"c7a.large", "c7i.large", "m7.large"}) {
+        fleet.machine.instance = type;
+        for (int run = 0; run < 78; ++run) {
+            fleet.machine.kernel = run / 3 < 13 ? "6.1.0" : "6.8.0";
+            std::vector<test::Figure> values;
+            for (const auto series : sizes) {
+                double value = 1e11 * std::exp(0.005 * gauss());
+                if (type == "c7a.large" && run / 3 >= 13) value *= 0.9;
+                if (type == "c7i.large" && series == sizes[3]) value *= 1 - 0.0005 * run / 3;
+                values.push_back({series, value});
+            }
+            fleet.run(fmt::format("{}-{}", type, run % 3), day(14.0 * (run / 3)), values);
+        }
+    }
+    const auto document = written();
+    const auto& first = document.sections.front().blocks;
+    ASSERT_TRUE(std::holds_alternative<Chart>(first.at(0))) << "the chart first";
+    EXPECT_THAT(std::get<Chart>(first[0]).title,
+                AllOf(HasSubstr("c7a.large"), Not(HasSubstr("["))));
+    const auto table = table_with(document, "cause");
+    ASSERT_THAT(table.rows, SizeIs(1)) << table.rows.back().cells[0].text;
+    EXPECT_THAT(table.rows[0].cells[0].text, HasSubstr("kernel 6.1.0 → 6.8.0"));
+    EXPECT_THAT(table.rows[0].cells[0].notes.at(0),
+                AllOf(StartsWith("20 of 20 cases: "), HasSubstr(" → "), HasSubstr("and 18 more")));
+    EXPECT_THAT(table_with(document, "drifting case").rows, SizeIs(1));
+    EXPECT_THAT(blocks_of<Chart>(document), SizeIs(2)) << "of what changed or drifts";
+    EXPECT_THAT(sentences(document.lead),
+                AllOf(HasSubstr("39 of 60 cases did not change"), HasSubstr("1 case drifts")));
+    const auto text = write::to_terminal({{document}}, {.width = 80});
+    EXPECT_LT(std::ranges::count(text.substr(0, text.find("Notes")), '\n'), 24) << text;
 }
 
 TEST_F(HistoryDocument, WhereNothingChangedSaysWhatWouldHaveBeenFound) {
@@ -154,7 +198,7 @@ TEST_F(HistoryDocument, MarksTheDayOfAChangeAndNoOther) {
                       std::string{quarter} == "2024 Q2" ? Tone::bad : Tone::plain)
                 << quarter;
     const auto charts = blocks_of<Chart>(document);
-    ASSERT_THAT(charts, SizeIs(2));
+    ASSERT_THAT(charts, SizeIs(1)) << "one cause";
     for (const auto& chart : charts) {
         const auto& marks = std::get<TimeChart>(chart.data).marks;
         ASSERT_THAT(marks, SizeIs(1));
@@ -184,17 +228,16 @@ TEST_F(HistoryDocument, WhatChangedComesFirst) {
                   {{gemm, 1e11 * std::exp(0.005 * gauss())},
                    {latency, 1e-7 * (i < 12 ? 1 : 1.1) * std::exp(0.005 * gauss())}});
     const auto document = written();
-    ASSERT_THAT(document.sections, SizeIs(Ge(2U)));
-    EXPECT_EQ(document.sections[0].title, "aws c7a.large");
+    ASSERT_THAT(document.sections, SizeIs(Ge(3U)));
+    EXPECT_EQ(document.sections[0].title, "Changes found");
+    EXPECT_EQ(document.sections[1].title, "aws c7a.large");
     const auto table = table_with(document, "change found");
     ASSERT_THAT(table.rows, SizeIs(2));
     EXPECT_EQ(table.rows[0].group, "memory.latency");
     EXPECT_THAT(table.rows[0].tags.outcomes, ElementsAre("worse"));
     EXPECT_EQ(table.rows[0].tags.family, "memory");
     EXPECT_THAT(table.rows[0].tags.libraries, ElementsAre("host"));
-    EXPECT_THAT(table.rows[0].cells[0].notes, SizeIs(1));
     EXPECT_THAT(table.rows[1].tags.outcomes, ElementsAre("same"));
-    EXPECT_THAT(table.rows[1].cells[0].notes, IsEmpty());
 }
 
 /// A collection as store reads it, without files.

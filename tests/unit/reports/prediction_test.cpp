@@ -105,6 +105,31 @@ TEST(Prediction, OfTooLittleSaysWhatIsMissing) {
     EXPECT_FALSE(has_prediction(*predict_collective(one_node, other)));
 }
 
+/// The first lines: the figure and its interval, how far it is extrapolated, and what to measure to be surer.
+TEST(Prediction, SaysHowFarItGoesAndWhatWouldMakeItSurer) {
+    const auto collection = measured_allreduce({}, {1, 2, 4}, 8, 0.01, 1);
+    const auto far = make_document(*predict_collective(collection, target(1024, 8)));
+    EXPECT_THAT(far.verdict, MatchesRegex("allreduce of 1 GiB over 8192 ranks takes [0-9.]+ ms "
+                                          ".95%: [0-9.]+ ms to [0-9.]+ ms.: .*"));
+    EXPECT_THAT(far.lead,
+                ElementsAre(HasSubstr("256 times"), HasSubstr("the largest size measured"),
+                            "To be surer, measure on 64 nodes: assay run collective.allreduce "
+                            "--hostfile hosts"));
+    const auto near = make_document(*predict_collective(
+        collection, {.nodes = 4, .ranks_per_node = 8, .sizes = {1024, 1 << 20}}));
+    EXPECT_THAT(near.lead, ElementsAre(HasSubstr("Nothing is extrapolated")));
+    // A curve with a band, from the smallest size asked for to the largest.
+    const auto& chart = std::get<document::Chart>(far.sections.front().blocks.front());
+    const auto& points = std::get<document::CurveChart>(chart.data).curves.at(0).points;
+    ASSERT_EQ(points.size(), 21U);
+    EXPECT_EQ(points.front().x, 1024);
+    EXPECT_EQ(points.back().x, 1 << 30);
+    for (const auto& point : points) {
+        EXPECT_LT(point.low.value(), point.y);
+        EXPECT_GT(point.high.value(), point.y);
+    }
+}
+
 TEST(Prediction, CasesThatSayTooLittleAreListed) {
     auto collection = measured_allreduce({}, {1, 2}, 8, 0.01, 1);
     collection.settings[0].clear();

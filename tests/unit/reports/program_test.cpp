@@ -54,7 +54,7 @@ TEST_F(ProgramTest, ComparesWhatIsNamed) {
     }
     put("later/one", other);
     expect(call("compare results later"), 0,
-           {"later compared with results", "33% slower", "slower"});
+           {"later compared with results", "33.3% slower", "slower"});
     EXPECT_EQ(call("compare results later --fail-on worse > /dev/null").code, 1);
     EXPECT_EQ(call("compare slow=later fast=results --fail-on worse > /dev/null").code, 0);
     EXPECT_THAT(call("compare results/one/run.json later/one/run.json").output,

@@ -132,11 +132,10 @@ TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
                           .throttles = {{.reason = "power_cap", .seconds = 1.25, .share = 0.5},
                                         {.reason = "thermal", .seconds = 0, .share = 0.01},
                                         {.reason = "gremlins", .share = 0.25}}};
-    const auto notes = row_of(make_report(run), fp64).notes;
-    EXPECT_THAT(
-        notes,
-        Contains("device during measurement: 642 W (up to 690 W), 1.77 GHz, 61 °C (memory 72 °C), "
-                 "slowed by its power limit for 1.25 s, slowed by gremlins in 25% of samples"));
+    EXPECT_THAT(row_of(make_report(run), fp64).details,
+                Contains(Field(&document::Fact::text,
+                               "642 W (up to 690 W), 1.77 GHz, 61 °C (memory 72 °C), slowed by its "
+                               "power limit for 1.25 s, slowed by gremlins in 25% of samples")));
     run.machine.devices.assign(8, {.kind = "cuda", .name = "NVIDIA H200"});
     for (auto& device : run.machine.devices) device.memory_bytes = std::int64_t{140} << 30U;
     run.machine.pci = {{.vendor_id = "10de", .kind = "accelerator", .name = "GH100"}};
@@ -157,7 +156,7 @@ TEST(View, AWrongResultHasNoFigure) {
         EXPECT_EQ(row.status, Status::incorrect);
         EXPECT_EQ(row.value, "");
         EXPECT_EQ(row.interval, "");
-        EXPECT_EQ(row.share, "");
+        EXPECT_THAT(row.bounds, IsEmpty());
         EXPECT_FALSE(row.number.has_value());
         EXPECT_THAT(row.figures, IsEmpty());
         EXPECT_THAT(row.strips, IsEmpty());
@@ -291,16 +290,16 @@ TEST(View, APeakIsNoShareOfItselfNorOfADisturbedOne) {
     peak.ceiling = {.value = peak.metrics.front().value,
                     .kind = record::CeilingKind::measured,
                     .measured_by = name};
-    EXPECT_EQ(row_of(make_report(run), name).share, "");
-    EXPECT_EQ(row_of(make_report(run), fp64).share, "94%");
+    EXPECT_THAT(row_of(make_report(run), name).bounds, IsEmpty());
+    const auto is_measured = Field(&Bound::kind, record::CeilingKind::measured);
+    EXPECT_THAT(row_of(make_report(run), fp64).bounds,
+                Contains(AllOf(is_measured, Field(&Bound::share, "94%"))));
     peak.status = Status::disturbed;
     const auto report = make_report(run);
-    EXPECT_EQ(row_of(report, fp64).share, "");
-    for (const auto& section : report.sections)
-        if (section.family == "gemm") {
-            EXPECT_THAT(section.ceilings,
-                        Contains(HasSubstr(std::string{name} + " was disturbed")));
-        }
+    EXPECT_THAT(row_of(report, fp64).bounds, Not(Contains(is_measured)));
+    EXPECT_THAT(
+        row_of(report, fp64).details,
+        Contains(Field(&document::Fact::text, HasSubstr(std::string{name} + " was disturbed"))));
 }
 
 /// Other programs used the machine in 12 of 23 cases.

@@ -355,18 +355,21 @@ TEST(Redaction, LeavesWhatIsNoSecret) {
     const std::vector<std::string> words{
         "",      "Ring", "^openib",   "a / b",  "//",       "/",           "/ok",
         "1/2/3", "n/a",  "fp16/fp32", "../x/y", "mlx5_0:1", "{0},{1},{2}", "https: no"};
-    const std::vector<std::string> texts{"rc,sm,cuda_copy",
-                                         "505 GFLOP/s",
-                                         "12 B/s, 3.1 1/s, 2 k/s",
-                                         "read/write and I/O",
-                                         "0000:65:00.0",
-                                         "GPU-5d1f0a7e-0000",
-                                         "signal 11 (SIGSEGV)",
-                                         "needs /dev/infiniband/uverbs0",
-                                         "/proc/sys/kernel/perf_event_paranoid is 3",
-                                         "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
-                                         "gpu-171 and xgpu-17 and miriams",
-                                         "memory.stream[host] kernel=triad"};
+    const std::vector<std::string> texts{
+        "rc,sm,cuda_copy",
+        "505 GFLOP/s",
+        "12 B/s, 3.1 1/s, 2 k/s",
+        "read/write and I/O",
+        "0000:65:00.0",
+        "GPU-5d1f0a7e-0000",
+        "signal 11 (SIGSEGV)",
+        "needs /dev/infiniband/uverbs0",
+        "/proc/sys/kernel/perf_event_paranoid is 3",
+        "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
+        "gpu-171 and xgpu-17 and miriams",
+        "memory.stream[host] kernel=triad",
+        "NVIDIA H100 (retrieved: https://example.com/a-b/sheet.pdf)",
+        "see http://example.com:8080/a/b?c=d and I/O"};
     for (const auto& list : {words, texts})
         for (const auto& text : list) EXPECT_EQ(redaction(text), text);
 }
@@ -384,6 +387,8 @@ TEST(Redaction, ReplacesPathsWholly) {
     }
     EXPECT_NE(redaction("/opt/a/x"), redaction("/opt/a/y"));
     EXPECT_THAT(redaction("file:///data/My Runs/1/run.json"), Not(HasSubstr("Runs")));
+    EXPECT_THAT(redaction("https://gpu-17/home/miriam/x"), Not(HasSubstr("gpu-17")));
+    EXPECT_THAT(redaction("https://gpu-17/home/miriam/x"), Not(HasSubstr("miriam")));
     EXPECT_THAT(redaction("/usr/lib/of/miriam/x.so"), Not(HasSubstr("miriam")));
 }
 
