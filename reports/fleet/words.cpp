@@ -234,8 +234,9 @@ std::vector<std::string> findings_of(const Fleet& fleet, const FleetNode& node) 
             add_once(causes, one.absent ? say<text::fleet::not_tried>()
                                         : std::string{status_in_words(one.status)});
         }
-        found.push_back(say_count<text::fleet::missing_cases>(
-            missing.size(), node.cases, join(causes), some_of(std::move(missing))));
+        const auto count = missing.size();
+        found.push_back(say_count<text::fleet::missing_cases>(count, node.cases, join(causes),
+                                                              some_of(std::move(missing))));
     }
     return found;
 }
