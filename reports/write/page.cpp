@@ -64,7 +64,7 @@ std::string bar(const Cell& cell) {
         const double off = std::clamp(end / *cell.number - 1, -most, most);
         return half + off / most * half;
     };
-    return fmt::format("<svg class=\"bar\" width=\"60\" height=\"10\" aria-hidden=\"true\"><path "
+    return fmt::format("<svg class=\"bar\" aria-hidden=\"true\"><path "
                        "d=\"M0 5H60\"/><path class=\"i\" d=\"M{:.1f} 5H{:.1f}\"/><circle cx=\"30\" "
                        "cy=\"5\" r=\"2.5\"/></svg>",
                        place(*cell.low), place(*cell.high));

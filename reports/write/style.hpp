@@ -70,7 +70,7 @@ td small,th small{display:block;font-size:12.5px;font-weight:400;line-height:1.4
 .col-of_sheet small,.col-of_ceiling small{display:inline;padding-left:4px}
 th .note,td .note{color:var(--warn)}
 tr[data-outcome=ok] .note{color:var(--soft)} /* what the device did, other bounds */
-.bar{display:block;margin:3px 0 0 auto}
+.bar{display:block;width:60px;height:10px;margin:3px 0 0 auto}
 .bar path{stroke:var(--line);fill:none}
 .bar .i{stroke:var(--c0);stroke-width:3}
 .bar circle{fill:var(--c0)}
