@@ -25,6 +25,9 @@ target_sources(assay_module_cublaslt PRIVATE gemm/cublaslt_library.cpp gemm/cubl
 assay_benchmark(cublaslt gemm::cublaslt_square)
 assay_benchmark(cublaslt gemm::cublaslt_shapes gemm/cublaslt_shapes.cpp)
 assay_benchmark(cublaslt workload::cublaslt_transformer workload/cublaslt_transformer.cu)
+assay_benchmark(cublaslt model::cublaslt_llm_decode model/cublaslt_llm.cu)
+assay_benchmark(cublaslt model::cublaslt_llm_prefill)
+assay_benchmark(cublaslt model::cublaslt_training_step model/training_step.cu)
 # Opened at run time (cublaslt_library.cpp), here first, whatever the loader's search path says.
 get_target_property(cublaslt_library CUDA::cublasLt IMPORTED_LOCATION)
 get_filename_component(cublaslt_folder "${cublaslt_library}" DIRECTORY)

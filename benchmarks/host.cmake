@@ -22,6 +22,7 @@ assay_host_kernels(stencil stencil/heat_kernels.cpp stencil/window_kernels.cpp s
 assay_host_kernels(sparse sparse/spmv_kernels.cpp)
 assay_host_kernels(montecarlo montecarlo/option_kernels.cpp)
 assay_host_kernels(attention workload/attention_kernels.cpp workload/attention_group_kernels.cpp)
+assay_host_kernels(llm model/llm_host_kernels.cpp model/panel_product.cpp) # for module onednn
 
 assay_module(host LINK assay_kernels_md assay_kernels_stencil assay_kernels_sparse assay_kernels_montecarlo
      assay_kernels_attention $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)

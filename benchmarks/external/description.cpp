@@ -246,7 +246,9 @@ void read_program(Reader from, Description& d) {
     d.licence = from.text("licence");
     for (const auto& package : from.texts("packages"))
         d.packages += (d.packages.empty() ? "" : " ") + package;
-    if (d.packages.empty()) throw Problem{joined(from.at("packages"), ": expected at least one")};
+    d.homepage = from.text("homepage", "");
+    if (d.packages.empty() && d.homepage.empty())
+        throw Problem{joined(from.at("packages"), ": expected at least one, or a homepage")};
     if (from.has("version")) {
         auto version = from.object("version");
         d.program_version = {.command = version.texts("command"),

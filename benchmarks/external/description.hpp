@@ -121,7 +121,8 @@ struct Description {
     std::string noise;
     std::string items;
     std::string program;
-    std::string packages; ///< blank-separated
+    std::string packages; ///< blank-separated; empty: no distribution has it, `homepage` does
+    std::string homepage;
     std::string licence;
     std::string needs; ///< a path without which it does not apply: /dev/infiniband
     Version program_version;

@@ -140,7 +140,8 @@ assay_benchmark Library::benchmark_of(std::size_t place) {
     b.id = d.id.c_str();
     b.place = d.place.c_str();
     b.question = d.question.c_str();
-    b.method = keep(joined(d.method, " Licence of the program: ", d.licence, "."));
+    b.method = keep(joined(d.method, " Licence of the program: ", d.licence, ".",
+                           d.homepage.empty() ? "" : " Program: " + d.homepage));
     b.caveats = d.caveats.c_str();
     b.headline = d.metrics.front().name.c_str();
     b.ceiling = "";

@@ -143,19 +143,32 @@ Fit fits_direct_io(const Description& description, const Fill& fill) {
     return why.empty() ? Fit::yes() : Fit::no("not applicable: ", why);
 }
 
+/// "model" of "{model}"
+std::string unbraced(std::string text) {
+    std::erase_if(text, [](char c) { return c == '{' || c == '}'; });
+    return text;
+}
+
+/// "vllm is not installed. See https://docs.vllm.ai"
+std::string not_installed(const Description& description, const std::string& name) {
+    return joined(name, " is not installed. ",
+                  description.packages.empty()
+                      ? joined("See ", description.homepage)
+                      : joined("Run: assay describe ", description.id, " --install"));
+}
+
 Fit fits(const Description& description, const assay_value* values, const Machine& machine) {
     const auto fill = fill_of(description, values, machine);
     const auto name = fill.text(description.program);
     const auto program = find_program(name);
     if (name.empty()) return Fit::no("not applicable: needs the path of a program");
-    if (program.empty())
-        return Fit::no("not applicable: ", name, " is not installed. Run: assay describe ",
-                       description.id, " --install");
+    if (program.empty()) return Fit::no("not applicable: ", not_installed(description, name));
     std::error_code error;
     if (!description.needs.empty())
         if (const auto needed = fill.text(description.needs); !fs::exists(needed, error))
             return Fit::no("not applicable: needs ",
-                           needed.empty() ? "the path of a device" : needed);
+                           needed.empty() ? "the path of a " + unbraced(description.needs)
+                                          : needed);
     Arguments given; // the rest is looked at when the command is put together
     for (const auto& parameter : description.parameters)
         given.push_back(fill.value(parameter.name));
@@ -284,9 +297,7 @@ Command ToolCase::command_of(const Arguments& arguments) const {
                     .limit = description_.time_limit};
     const auto& name = command.arguments.front();
     command.program = find_program(name);
-    if (command.program.empty())
-        throw Problem{
-            joined(name, " is not installed. Run: assay describe ", description_.id, " --install")};
+    if (command.program.empty()) throw Problem{not_installed(description_, name)};
     if (const auto why = why_not_touched(command.arguments); !why.empty()) throw Problem{why};
     for (const auto& [variable, setting] : description_.environment)
         command.environment[variable] = fill_.text(setting);

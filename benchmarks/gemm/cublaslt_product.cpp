@@ -65,7 +65,7 @@ cudaDataType_t scale_type_of(Storage c) {
     return c == Storage::fp64 ? CUDA_R_64F : c == Storage::int32 ? CUDA_R_32I : CUDA_R_32F;
 }
 
-/// C = 1 A B + 0 C, or 1 of what is added: with a factor of 0, it is not read.
+/// C = 1 A B + 0 C, or 1 of what is added: with a factor of 0, it is not read. A product may have another scale.
 template <int value>
 const void* factor(Storage c) {
     static constexpr double fp64 = value;
@@ -84,14 +84,15 @@ Layout layout_of(const Operand& operand) {
     return Layout{raw};
 }
 
-Operation operation_of(DevicePrecision precision, Storage c) {
+Operation operation_of(DevicePrecision precision, const Operands& operands) {
     cublasLtMatmulDesc_t raw = nullptr;
-    check(ASSAY_CUBLASLT(cublasLtMatmulDescCreate, &raw, compute_of(precision), scale_type_of(c)));
+    check(ASSAY_CUBLASLT(cublasLtMatmulDescCreate, &raw, compute_of(precision),
+                         scale_type_of(operands.c.storage)));
     Operation operation{raw};
-    constexpr cublasOperation_t transposed = CUBLAS_OP_T;
-    constexpr cublasOperation_t plain = CUBLAS_OP_N;
-    set(operation, CUBLASLT_MATMUL_DESC_TRANSA, transposed);
-    set(operation, CUBLASLT_MATMUL_DESC_TRANSB, plain);
+    const cublasOperation_t a = operands.a_by_steps ? CUBLAS_OP_N : CUBLAS_OP_T;
+    const cublasOperation_t b = operands.b_by_steps ? CUBLAS_OP_T : CUBLAS_OP_N;
+    set(operation, CUBLASLT_MATMUL_DESC_TRANSA, a);
+    set(operation, CUBLASLT_MATMUL_DESC_TRANSB, b);
     return operation;
 }
 
@@ -136,7 +137,7 @@ int cublas_version() { return std::min(static_cast<int>(library_version()), CUBL
 Product::Product(const Library& library, DevicePrecision precision, Accumulation accumulation,
                  const Operands& operands, const Scratch& scratch)
     : precision_{precision}, operands_{operands}, scratch_{scratch}, library_{library},
-      operation_{operation_of(precision, operands.c.storage)}, a_{layout_of(operands.a)},
+      operation_{operation_of(precision, operands)}, a_{layout_of(operands.a)},
       b_{layout_of(operands.b)}, c_{layout_of(operands.c)} {
     if (is_fp8(precision)) {
         const std::int8_t fast = accumulation == Accumulation::fast ? 1 : 0;
@@ -237,8 +238,9 @@ void Product::queue(std::size_t algorithm, const device::Stream& stream) const {
     const Storage c = operands_.c.storage;
     const bool adds = operands_.added != nullptr;
     const void* const added = adds ? operands_.added : operands_.c.data;
+    const void* const scale = operands_.scale == 1 ? factor<1>(c) : &operands_.scale;
     check(ASSAY_CUBLASLT(
-        cublasLtMatmul, library_.get(), operation_.get(), factor<1>(c), operands_.a.data, a_.get(),
+        cublasLtMatmul, library_.get(), operation_.get(), scale, operands_.a.data, a_.get(),
         operands_.b.data, b_.get(), adds ? factor<1>(c) : factor<0>(c), added, c_.get(),
         operands_.c.data, c_.get(), chosen.is_known ? &chosen.algorithm : nullptr,
         chosen.workspace > 0 ? scratch_.workspace : nullptr, chosen.workspace, stream.get()));

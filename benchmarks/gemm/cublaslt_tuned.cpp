@@ -72,52 +72,59 @@ ChosenProduct::ChosenProduct(const Library& library, const Conditions& condition
                              const Operands& operands, const Scratch& scratch,
                              const device::Stream& stream, device::EventClock& clock)
     : stream_{stream}, clock_{clock},
-      shape_{static_cast<std::int64_t>(operands.a.rows), static_cast<std::int64_t>(operands.b.rows),
-             static_cast<std::int64_t>(operands.a.inner)},
+      shape_{static_cast<std::int64_t>(operands.c.inner),
+             static_cast<std::int64_t>(operands.c.rows),
+             static_cast<std::int64_t>(operands.a_by_steps ? operands.a.rows : operands.a.inner)},
       product_{library, conditions.precision, conditions.accumulation, operands, scratch},
       is_loaded_(product_.algorithms(), false) {
     if (product_.algorithms() == 0) throw LibraryError{product_.why_none()};
 }
 
-/// Seconds of one call, infinite where the library refuses. The first call of an algorithm loads its
+/// Seconds of one call of each, infinite where the library refuses. The first call of an algorithm loads its
 /// kernels, which waits for the device and must not happen behind a kernel that waits for us.
-double ChosenProduct::time(std::size_t algorithm) {
-    algorithm_ = algorithm;
+double ChosenProduct::time(const std::vector<ChosenProduct*>& products, std::size_t algorithm) {
+    ChosenProduct& first = *products.front();
+    for (ChosenProduct* product : products) product->algorithm_ = algorithm;
+    const auto queue = [&] {
+        for (const ChosenProduct* product : products) product->queue();
+    };
     try {
-        if (!is_loaded_[algorithm]) {
+        if (!first.is_loaded_[algorithm]) {
             queue();
-            stream_.wait();
-            is_loaded_[algorithm] = true;
+            first.stream_.wait();
+            first.is_loaded_[algorithm] = true;
         }
-        const double once = clock_.seconds(1, [this] { queue(); });
+        const double once = first.clock_.seconds(1, queue);
         constexpr double enough = 2e-3; // s: a thousand times what the clock resolves
         const double more = std::clamp(std::floor(enough / once), 0.0, 64.0);
         if (more < 2) return once;
         const auto calls = static_cast<std::uint64_t>(more);
-        return clock_.seconds(calls, [this] { queue(); }) / static_cast<double>(calls);
+        return first.clock_.seconds(calls, queue) / static_cast<double>(calls);
     } catch (const LibraryError&) {
         cudaGetLastError(); // a launch that failed is not the fault of the next algorithm
         return std::numeric_limits<double>::infinity();
     }
 }
 
-Trial ChosenProduct::tune(std::size_t most, const TrialLimits& limits) {
-    const std::size_t count = std::min(most, product_.algorithms());
+Trial ChosenProduct::tune(const std::vector<ChosenProduct*>& products, std::size_t most,
+                          const TrialLimits& limits) {
+    const ChosenProduct& first = *products.front();
+    const std::size_t count = std::min(most, first.product_.algorithms());
     Trial trial = find_fastest(
         count,
-        [this](std::size_t algorithm, double& spent) {
+        [&](std::size_t algorithm, double& spent) {
             const Stopwatch watch;
-            const double seconds = time(algorithm);
+            const double seconds = time(products, algorithm);
             spent += watch.seconds();
             return seconds;
         },
         limits);
     if (!trial.fastest) {
-        stream_.wait(); // where the device is lost, that is the reason
+        first.stream_.wait(); // where the device is lost, that is the reason
         throw LibraryError{joined("none of the ", count, " algorithms that cuBLASLt offers for ",
-                                  shape_text(shape_), " works")};
+                                  shape_text(first.shape_), " works")};
     }
-    algorithm_ = *trial.fastest;
+    for (ChosenProduct* product : products) product->algorithm_ = *trial.fastest;
     return trial;
 }
 

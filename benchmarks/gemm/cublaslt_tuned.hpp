@@ -42,7 +42,11 @@ public:
                   const Scratch& scratch, const device::Stream& stream, device::EventClock& clock);
 
     /// The fastest of the first `most` algorithms by trial. Throws where none works.
-    Trial tune(std::size_t most, const TrialLimits& limits);
+    Trial tune(std::size_t most, const TrialLimits& limits) { return tune({this}, most, limits); }
+    /// The same for several products of one shape, timed one after the other, so that no matrix is in a cache that is
+    /// not there in use; seconds are those of all.
+    static Trial tune(const std::vector<ChosenProduct*>& products, std::size_t most,
+                      const TrialLimits& limits);
     void queue() const { product_.queue(algorithm_, stream_); }
 
     std::size_t algorithm() const { return algorithm_; } ///< its place in the library's list
@@ -50,7 +54,7 @@ public:
     std::string arithmetic() const { return product_.arithmetic(algorithm_); }
 
 private:
-    double time(std::size_t algorithm);
+    static double time(const std::vector<ChosenProduct*>& products, std::size_t algorithm);
 
     const device::Stream& stream_;
     device::EventClock& clock_;

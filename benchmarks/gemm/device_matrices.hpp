@@ -23,6 +23,10 @@ struct Operands {
     Operand c;                   ///< a row for each column of the product, as BLAS stores it
     const void* bias = nullptr;  ///< of the type of C: added to each row of it
     const void* added = nullptr; ///< laid out as C: added to it
+    // A matrix with a row for each step of the sums, where the usual one has a row for each row or column of the product.
+    bool a_by_steps = false;
+    bool b_by_steps = false;
+    float scale = 1; ///< of the product, before anything is added; where sums are fp32
 };
 
 class DeviceMatrices {

@@ -187,7 +187,10 @@ public:
         const auto scalar = [&](const void* wide, const void* single, const void* whole) {
             return types.of_sums == f64 ? wide : types.of_sums == f32 ? single : whole;
         };
-        const auto& [a, b, c, bias, added] = matrices_.operands();
+        const Operands& of = matrices_.operands();
+        const Operand& a = of.a;
+        const Operand& b = of.b;
+        const Operand& c = of.c;
         const auto n = static_cast<int>(shape_.n);
         check(rocblas().multiply(handle_, yes, no, n, n, n, scalar(&one64, &one32, &one), a.data,
                                  types.of_operands, n, b.data, types.of_operands, n,

@@ -2,6 +2,7 @@
 
 #include "attention_data.hpp"
 #include "attention_kernels.hpp"
+#include "attention_stretches.hpp"
 
 #include <span>
 #include <variant>
@@ -146,13 +147,10 @@ public:
 
     Attention(const Params& p, const Context& context)
         : threads_{static_cast<int>(context.machine().workers(p.threads))},
-          shape_{AttentionShape::of(p)}, context_{static_cast<std::size_t>(p.context)},
-          size_{static_cast<std::size_t>(p.head_size)}, group_{static_cast<std::size_t>(p.group)},
+          shape_{AttentionShape::of(p)}, size_{static_cast<std::size_t>(p.head_size)},
           cache_{make(p, threads_)}, queries_{shape_.queries() * size_}, results_{queries_.size()},
-          parts_(2 * static_cast<std::size_t>(threads_)),
-          part_results_{parts_.size() * group_ * size_}, part_states_(parts_.size() * group_),
-          scratch_each_{attention_scratch(group_, size_)},
-          scratch_{scratch_each_ * static_cast<std::size_t>(threads_)} {
+          stretches_{threads_, shape_.stretches(), static_cast<std::size_t>(p.context),
+                     static_cast<std::size_t>(p.group), size_} {
         const float most_of_queries = attention_data::most_of_queries(shape_);
         fill_uniform(queries_.view(), attention_data::queries_seed, -most_of_queries,
                      most_of_queries);
@@ -163,9 +161,13 @@ public:
     }
 
     void run() noexcept {
-        if (const auto* fp32 = std::get_if<Cache<float>>(&cache_)) run_on(*fp32);
-        if (const auto* bf16 = std::get_if<Cache<std::uint16_t>>(&cache_)) run_on(*bf16);
-        if (const auto* int8 = std::get_if<ScaledCache>(&cache_)) run_on(*int8);
+        const auto run_on = [this](const auto* cache) {
+            if (cache != nullptr) stretches_.run(*cache, queries_.data(), results_.data());
+        };
+        // The cache was touched in the same slices.
+        run_on(std::get_if<Cache<float>>(&cache_));
+        run_on(std::get_if<Cache<std::uint16_t>>(&cache_));
+        run_on(std::get_if<ScaledCache>(&cache_));
     }
     Work work() const {
         return shape_.work(std::visit(
@@ -202,86 +204,6 @@ private:
         return Any{std::in_place_type<Cache<std::uint16_t>>, rows, size, threads};
     }
 
-    /// A thread's part of a stretch that it shares with others.
-    struct alignas(cache_line) Part {
-        std::size_t stretch = 0;
-        std::size_t rows = 0; // 0: nothing
-    };
-
-    template <class Rows>
-    void run_on(const Rows& cache) noexcept {
-        on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
-            // The cache was touched in the same slices.
-            const Slice own = slice_of(shape_.stretches() * context_, thread, team);
-            parts_[2 * thread].rows = 0;
-            parts_[2 * thread + 1].rows = 0;
-            for (std::size_t at = own.first; at < own.last;) {
-                const std::size_t stretch = at / context_;
-                const std::size_t end = std::min((stretch + 1) * context_, own.last);
-                const std::size_t slot = 2 * thread + (at == own.first ? 0 : 1);
-                parts_[slot] = {.stretch = stretch, .rows = end - at};
-                attend_part(cache, at, end - at, slot, scratch_.data() + thread * scratch_each_);
-                at = end;
-            }
-        });
-        for (std::size_t i = 0; i < parts_.size();) i = join_from(i);
-    }
-    /// Where it is a whole stretch, its results; else what join_from() takes.
-    template <class Rows>
-    void attend_part(const Rows& cache, std::size_t first, std::size_t rows, std::size_t slot,
-                     float* scratch) noexcept {
-        const std::size_t query = parts_[slot].stretch * group_;
-        const bool is_whole = rows == context_;
-        const Group group{.count = group_,
-                          .queries = queries_.data() + query * size_,
-                          .results = is_whole ? results_.data() + query * size_
-                                              : part_results_.data() + slot * group_ * size_,
-                          .states = part_states_.data() + slot * group_,
-                          .scratch = scratch};
-        const auto keys = cache.keys_from(first, size_);
-        const auto values = cache.values_from(first, size_);
-        // One query waits for memory whatever it computes: its rows are read by the simplest loop.
-        if (group_ == 1)
-            *group.states = attend(group.queries, keys, values, rows, size_, group.results);
-        else
-            attend(group, keys, values, rows, size_);
-        if (!is_whole) return;
-        parts_[slot].rows = 0;
-        for (std::size_t q = 0; q < group_; ++q)
-            scale(group.results + q * size_, 1 / group.states[q].sum);
-    }
-    void scale(float* numbers, float factor) const {
-        for (std::size_t i = 0; i < size_; ++i) numbers[i] *= factor;
-    }
-    /// Joins the parts of one stretch, which follow each other; where the next one's begin.
-    std::size_t join_from(std::size_t first) noexcept {
-        if (parts_[first].rows == 0) return first + 1;
-        const std::size_t stretch = parts_[first].stretch;
-        std::size_t end = first;
-        while (end < parts_.size() && (parts_[end].rows == 0 || parts_[end].stretch == stretch))
-            ++end;
-        for (std::size_t q = 0; q < group_; ++q) join(first, end, stretch * group_ + q, q);
-        return end;
-    }
-    void join(std::size_t first, std::size_t end, std::size_t query, std::size_t q) noexcept {
-        float largest = -std::numeric_limits<float>::infinity();
-        for (std::size_t i = first; i < end; ++i)
-            if (parts_[i].rows != 0)
-                largest = std::max(largest, part_states_[i * group_ + q].largest);
-        float* to = results_.data() + query * size_;
-        std::fill_n(to, size_, 0.0F);
-        float sum = 0;
-        for (std::size_t i = first; i < end; ++i) {
-            if (parts_[i].rows == 0) continue;
-            const Attended& state = part_states_[i * group_ + q];
-            const float weight = std::exp(state.largest - largest);
-            sum += weight * state.sum;
-            for (std::size_t d = 0; d < size_; ++d)
-                to[d] += weight * part_results_[(i * group_ + q) * size_ + d];
-        }
-        scale(to, 1 / sum);
-    }
-
     Samples samples() const { return attention_data::samples(shape_, round_); }
     template <class Rows>
     Check verify_on(const Rows& cache) const {
@@ -295,17 +217,11 @@ private:
 
     int threads_;
     AttentionShape shape_;
-    std::size_t context_;
     std::size_t size_;
-    std::size_t group_;
     Any cache_;
     HostBuffer<float> queries_;
     HostBuffer<float> results_;
-    std::vector<Part> parts_;           // two of each thread: where its slice begins and ends
-    HostBuffer<float> part_results_;    // of those, for each query of a group
-    std::vector<Attended> part_states_; // the same
-    std::size_t scratch_each_;          // of a thread
-    HostBuffer<float> scratch_;
+    AttentionStretches stretches_;
     std::uint64_t round_ = 0; // of samples
     Picks spoils_{attention_data::spoil_seed};
 };

@@ -301,10 +301,10 @@ void attend_block(const float* arranged, const T* keys, Scales key_scales, const
                            values + row * size, scores + row * queries);
     }
     multiply_rows<queries>(scores, key_scales, rows);
-    // Padding: exp() of it is zero.
-    std::fill(scores + rows * queries, scores + most_rows * queries,
-              -std::numeric_limits<float>::max());
-    weigh<queries>(scores, most_rows * queries, size, states, sums);
+    // Padding, to whole vectors: exp() of it is zero.
+    const std::size_t count = (rows * queries + 15) / 16 * 16;
+    std::fill(scores + rows * queries, scores + count, -std::numeric_limits<float>::max());
+    weigh<queries>(scores, count, size, states, sums);
     multiply_rows<queries>(scores, value_scales, rows);
     std::size_t i = 0;
     for (; i + 2 * lanes <= size; i += 2 * lanes)

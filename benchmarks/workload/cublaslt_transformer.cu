@@ -2,12 +2,12 @@
 #include "device/graph.hpp"
 #include "gemm/cublaslt_tuned.hpp"
 #include "workload/device_attention_kernels.cuh"
+#include "workload/device_tensor.cuh"
 #include "workload/transformer_stages.hpp"
 
 #include <array>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 
 namespace assay::workload {
@@ -128,47 +128,6 @@ struct Weights {
 };
 
 // --- the layer ----------------------------------------------------------------------------------------
-
-/// Numbers on the device. The host sees pages of them, which are copied when they are first looked at.
-template <class T>
-class DeviceTensor {
-public:
-    DeviceTensor() = default;
-    DeviceTensor(std::int64_t count, const device::Stream& stream)
-        : stream_{&stream}, numbers_{static_cast<std::size_t>(count)} {}
-
-    T* data() const { return numbers_.data(); }
-    std::size_t size() const { return numbers_.size(); }
-    /// Forgets what was copied.
-    void look_again() const { pages_ = std::vector<Page>((size() + page - 1) / page); }
-    float element(std::size_t i) const {
-        Page& of = pages_[i / page];
-        std::call_once(of.copied, [&] {
-            const std::size_t first = i / page * page;
-            of.numbers = device::to_host(data() + first, std::min(page, size() - first), *stream_);
-        });
-        return static_cast<float>(of.numbers[i % page]);
-    }
-    template <class Change>
-    void change(Slice elements, const Change& change) const {
-        T* const first = data() + elements.first;
-        auto some = device::to_host(first, elements.last - elements.first, *stream_);
-        for (T& number : some) number = static_cast<T>(change(static_cast<float>(number)));
-        device::to_device(std::span<const T>{some}, first, *stream_);
-    }
-    Output output() const { return device::output(numbers_, *stream_); }
-    void poison() const { device::set_bytes(numbers_, 0xff, *stream_); } // NaN
-
-private:
-    static constexpr std::size_t page = 4096;
-    struct Page {
-        std::once_flag copied;
-        std::vector<T> numbers;
-    };
-    const device::Stream* stream_ = nullptr;
-    device::Buffer<T> numbers_;
-    mutable std::vector<Page> pages_;
-};
 
 template <class T>
 constexpr auto product_precision =

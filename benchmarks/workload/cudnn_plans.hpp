@@ -16,8 +16,10 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -51,17 +53,30 @@ inline bool serves(Precision precision, const Engine& engine) {
 /// in a workspace as large as the tensors.
 constexpr bool has_channels_last(Precision precision) { return precision != Precision::fp32; }
 
-/// A forward convolution, the bias and ReLU: sums in fp32, the bias in
-/// the type of the data, as ready-made kernels want it.
-class ConvolutionOperations {
+/// A forward convolution, a residual where `adds`, the bias, and ReLU where it has one: sums in fp32, bias and residual
+/// in the type of the data, and in this order, as ready-made kernels want it.
+template <bool adds>
+class FusedConvolution {
 public:
-    /// Source, weights, bias, result.
-    static constexpr std::array<std::int64_t, 4> uids{1, 2, 3, 4};
+    /// Source, weights, bias, result, and what is added.
+    static constexpr auto uids = [] {
+        if constexpr (adds)
+            return std::array<std::int64_t, 5>{1, 2, 3, 4, 5};
+        else
+            return std::array<std::int64_t, 4>{1, 2, 3, 4};
+    }();
 
-    ConvolutionOperations(const Layer& layer, std::int64_t batch, Precision precision)
-        : ConvolutionOperations{
-              layer, precision, shape(layer, precision, batch, layer.inputs, layer.size),
-              shape(layer, precision, batch, layer.outputs, layer.output_size())} {
+    FusedConvolution(const Layer& layer, std::int64_t batch, Precision precision,
+                     bool has_relu = true)
+        : results_{shape(layer, precision, batch, layer.outputs, layer.output_size())},
+          source_{tensor(uids[0], shape(layer, precision, batch, layer.inputs, layer.size),
+                         data_type_of(precision))},
+          weights_{tensor(uids[1],
+                          shape(layer, precision, layer.outputs, layer.inputs, layer.kernel),
+                          data_type_of(precision))},
+          bias_{tensor(uids[2], shape(layer, precision, 1, layer.outputs, 1),
+                       data_type_of(precision))},
+          result_{tensor(uids[3], results_, data_type_of(precision))} {
         const auto edges = [&](std::int64_t value) {
             return std::vector<std::int64_t>(static_cast<std::size_t>(layer.dims), value);
         };
@@ -76,24 +91,24 @@ public:
         convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, how_);
         convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, source_);
         convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, weights_);
-        convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, sums_);
+        convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, hand_on());
         convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1.0F);
         convolve_.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0.0F);
         convolve_.finalize();
+        if constexpr (adds) {
+            added_ = tensor(uids[4], results_, data_type_of(precision));
+            then(CUDNN_POINTWISE_ADD, &*added_, false);
+        }
+        then(CUDNN_POINTWISE_ADD, &bias_, !has_relu);
+        if (has_relu) then(CUDNN_POINTWISE_RELU_FWD, nullptr, true);
     }
-    std::array<const Descriptor*, 3> operations() const {
-        return {&convolve_, &add_.operation, &relu_.operation};
+    std::vector<const Descriptor*> operations() const {
+        std::vector<const Descriptor*> all{&convolve_};
+        for (const Pointwise& each : pointwise_) all.push_back(&each.operation);
+        return all;
     }
 
 private:
-    ConvolutionOperations(const Layer& layer, Precision precision, const TensorShape& sources,
-                          const TensorShape& results)
-        : source_{data(0, sources, precision)},
-          weights_{data(1, shape(layer, precision, layer.outputs, layer.inputs, layer.kernel),
-                        precision)},
-          bias_{data(2, shape(layer, precision, 1, layer.outputs, 1), precision)},
-          result_{data(3, results, precision)}, sums_{tensor(5, results, CUDNN_DATA_FLOAT, true)},
-          biased_{tensor(6, results, CUDNN_DATA_FLOAT, true)} {}
     static TensorShape shape(const Layer& layer, Precision precision, std::int64_t first,
                              std::int64_t channels, std::int64_t edge) {
         std::vector<std::int64_t> dims{first, channels};
@@ -101,21 +116,27 @@ private:
         return has_channels_last(precision) ? channels_last(std::move(dims))
                                             : packed(std::move(dims));
     }
-    static Descriptor data(std::size_t which, const TensorShape& shape, Precision precision) {
-        return tensor(uids.at(which), shape, data_type_of(precision));
+    const Descriptor& hand_on() {
+        const auto uid = static_cast<std::int64_t>(uids.size() + handed_on_.size()) + 1;
+        return handed_on_.emplace_back(tensor(uid, results_, CUDNN_DATA_FLOAT, true));
+    }
+    void then(cudnnPointwiseMode_t mode, const Descriptor* other, bool is_last) {
+        const Descriptor& from = handed_on_.back();
+        pointwise_.emplace_back(mode, from, other, is_last ? result_ : hand_on());
     }
 
+    TensorShape results_;
     Descriptor source_;
     Descriptor weights_;
     Descriptor bias_;
     Descriptor result_;
-    Descriptor sums_;
-    Descriptor biased_;
+    std::optional<Descriptor> added_;
+    std::deque<Descriptor> handed_on_; // from operation to operation
+    std::vector<Pointwise> pointwise_;
     Descriptor how_{CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR};
     Descriptor convolve_{CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR};
-    Pointwise add_{CUDNN_POINTWISE_ADD, sums_, &bias_, biased_};
-    Pointwise relu_{CUDNN_POINTWISE_RELU_FWD, biased_, nullptr, result_};
 };
+using ConvolutionOperations = FusedConvolution<false>;
 
 /// One query of each sequence and head against all of the cache: softmax(Q K^T) V, by the library's own operation.
 class AttentionOperations {
@@ -159,6 +180,7 @@ inline constexpr std::int64_t most_workspace = std::int64_t{256} << 20U;
 /// A workspace that plans share.
 class Workspace {
 public:
+    explicit Workspace(std::size_t bytes = 0) : memory_{bytes} {}
     void* at_least(std::size_t bytes) {
         if (bytes > memory_.bytes()) memory_ = device::Buffer<std::byte>{bytes};
         return memory_.data();

@@ -2,7 +2,7 @@
 #include "workload/device_attention_data.cuh"
 #include "workload/device_attention_kernels.cuh"
 
-#include <array>
+#include <algorithm>
 
 namespace assay::workload {
 namespace {
@@ -21,7 +21,7 @@ public:
         const auto parts = static_cast<unsigned>(shape_.stretches() * of_.tiles() * of_.splits());
         const auto attend = shape_.size == 64 ? attend_part<T, 64> : attend_part<T, 128>;
         device::launch(attend, {parts, warp, place_.stream.get()}, of_);
-        device::launch(join_parts<T>,
+        device::launch(join_parts<T, float*>,
                        {static_cast<unsigned>(shape_.queries()), static_cast<unsigned>(size_),
                         place_.stream.get()},
                        of_, results_.data());
@@ -40,7 +40,7 @@ private:
     using DecodingData<T, float>::values_;
     using DecodingData<T, float>::results_;
 
-    /// More parts fill the device, fewer have less to join: the fastest by trial.
+    /// By trial.
     void choose_span() {
         of_ = {.queries = queries_.data(),
                .keys = keys_.data(),
@@ -51,19 +51,9 @@ private:
                .context = static_cast<std::uint32_t>(shape_.context),
                .span = tile};
         const std::size_t tiles = shape_.stretches() * of_.tiles();
-        std::vector<std::uint32_t> spans;
-        std::size_t most = 0;
-        for (const std::size_t warps :
-             std::array<std::size_t, 4>{64, 32, 16, 8}) { // of a multiprocessor
-            const std::size_t splits =
-                warps * static_cast<std::size_t>(place_.properties.multiprocessors) / tiles + 1;
-            const auto keys =
-                static_cast<std::uint32_t>((of_.context / splits + tile) / tile * tile);
-            if (!spans.empty() && spans.back() == keys) continue;
-            spans.push_back(keys);
-            of_.span = keys;
-            most = std::max<std::size_t>(most, of_.splits());
-        }
+        const auto spans = spans_of(of_, shape_.stretches(), place_.properties.multiprocessors);
+        of_.span = *std::ranges::min_element(spans);
+        const std::size_t most = of_.splits();
         states_ = device::Buffer<float2>{tiles * most * tile};
         sums_ = device::Buffer<float>{states_.size() * size_};
         of_.states = states_.data();

@@ -10,11 +10,13 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 namespace assay::workload {
 
@@ -41,9 +43,21 @@ __device__ unsigned pair_of(float low, float high) {
     }
     return bits;
 }
-__device__ unsigned lower_of(unsigned a, unsigned b) { return a < b ? a : b; }
+/// Numbers of fp8 as bf16, which holds them exactly.
+__device__ inline Eight load_eight(const __nv_fp8_e4m3* from) {
+    const auto bits = device::read_only(reinterpret_cast<const unsigned long long*>(from));
+    Eight eight{};
+    for (unsigned i = 0; i < 4; ++i) {
+        __nv_fp8x2_e4m3 pair;
+        pair.__x = static_cast<__nv_fp8x2_storage_t>(bits >> (16 * i));
+        const auto wide = static_cast<float2>(pair);
+        eight.pairs[i] = pair_of<__nv_bfloat16>(wide.x, wide.y);
+    }
+    return eight;
+}
+__device__ inline unsigned lower_of(unsigned a, unsigned b) { return a < b ? a : b; }
 /// One number of each of two pairs: the lower ones, or the upper ones.
-__device__ unsigned pair_across(unsigned a, unsigned b, bool upper) {
+__device__ inline unsigned pair_across(unsigned a, unsigned b, bool upper) {
     return upper ? (a >> 16U) | (b & 0xffff0000U) : (a & 0xffffU) | (b << 16U);
 }
 template <class T>
@@ -56,20 +70,37 @@ constexpr unsigned tile =
     16; // rows of a matrix instruction: queries; and keys that a warp takes at once
 constexpr unsigned warp = 32;
 
-template <class T>
+/// C: the type of the cache; fp8 with queries in bf16.
+template <class T, class C = T>
 struct Decode {
     const T* queries;
-    const T* keys;
-    const T* values;
+    const C* keys;
+    const C* values;
     // Results of each part: a tile of queries against some of the keys.
     float* sums;
     float2* states; ///< largest score, sum of exp(score - largest)
     std::uint32_t group;
     std::uint32_t context;
-    std::uint32_t span; ///< keys of a part
+    std::uint32_t span;    ///< keys of a part
+    float score_scale = 1; ///< of queries times keys
+    float value_scale = 1;
     ASSAY_HOST_DEVICE std::uint32_t splits() const { return (context + span - 1) / span; }
     ASSAY_HOST_DEVICE std::uint32_t tiles() const { return (group + tile - 1) / tile; }
 };
+
+/// Numbers of keys of a part that are worth trying: more parts fill the device, fewer have less to join.
+template <class T>
+std::vector<std::uint32_t> spans_of(const Decode<T>& of, std::size_t stretches,
+                                    int multiprocessors) {
+    const std::size_t tiles = stretches * of.tiles();
+    std::vector<std::uint32_t> spans;
+    for (const std::size_t warps : {64U, 32U, 16U, 8U}) { // of a multiprocessor
+        const std::size_t splits = warps * static_cast<std::size_t>(multiprocessors) / tiles + 1;
+        const auto keys = static_cast<std::uint32_t>((of.context / splits + tile) / tile * tile);
+        if (spans.empty() || spans.back() != keys) spans.push_back(keys);
+    }
+    return spans;
+}
 
 /// A lane's numbers of a tile of queries: in the rows g and g + 8, the numbers 64 (j / 8) + 8 (2 t + i) + j % 8.
 template <unsigned size>
@@ -89,11 +120,11 @@ struct Rows {
 /// A tile of queries, rows of [first_query, end_query), against the keys [first, last), by one warp. Scores are `scale`
 /// times queries times keys, 16 x 16, and stay in the registers that the product with the values takes them from. Of
 /// both sides of a product the numbers may be in any order: it is the one in which a lane's 16 bytes are what an
-/// instruction wants.
-template <class T, unsigned size>
+/// instruction wants. `causal`: query i attends to the keys up to i, the others are behind `last`.
+template <class T, unsigned size, bool causal = false, class C = T>
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): one kernel
 __device__ Attended<size> attend(const Rows<T>& all_queries, unsigned first_query,
-                                 unsigned end_query, const Rows<T>& keys, const Rows<T>& values,
+                                 unsigned end_query, const Rows<C>& keys, const Rows<C>& values,
                                  unsigned first, unsigned last, float scale) {
     constexpr unsigned everybody = 0xffffffffU;
     const unsigned g = threadIdx.x % warp / 4; // a row: a query, or a key
@@ -112,6 +143,9 @@ __device__ Attended<size> attend(const Rows<T>& all_queries, unsigned first_quer
                 queries[2 * c + i / 2][half + 2 * (i % 2)] = eight.pairs[i];
         }
 
+    const auto end_of = [&](unsigned half) { // of the keys of a query
+        return causal ? lower_of(first_query + g + 8 * half + 1, last) : last;
+    };
     Attended<size> found;
     for (unsigned at = first; at < last; at += tile) {
         // Everything is asked for before anything is used.
@@ -144,7 +178,7 @@ __device__ Attended<size> attend(const Rows<T>& all_queries, unsigned first_quer
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i)
                 scores[n][i] =
-                    at + 8 * n + 2 * t + i % 2 >= last ? -INFINITY : scale * scores[n][i];
+                    at + 8 * n + 2 * t + i % 2 >= end_of(i / 2) ? -INFINITY : scale * scores[n][i];
 #pragma unroll
         for (unsigned half = 0; half < 2; ++half) {
             float most = found.largest[half];
@@ -189,8 +223,8 @@ __device__ Attended<size> attend(const Rows<T>& all_queries, unsigned first_quer
 }
 
 /// A tile of queries of one group against `span` keys, by one warp.
-template <class T, unsigned size>
-__global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
+template <class T, unsigned size, class C = T>
+__global__ void __launch_bounds__(warp) attend_part(Decode<T, C> of) {
     const unsigned g = threadIdx.x / 4;
     const unsigned t = threadIdx.x % 4;
     const std::uint64_t stretch = blockIdx.x / of.splits() / of.tiles();
@@ -198,9 +232,9 @@ __global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
     const unsigned first = blockIdx.x % of.splits() * of.span;
     const std::uint64_t cached = stretch * of.context * size;
     const Attended<size> found =
-        attend<T, size>({of.queries + stretch * of.group * size, size}, first_query, of.group,
-                        {of.keys + cached, size}, {of.values + cached, size}, first,
-                        lower_of(first + of.span, of.context), 1);
+        attend<T, size, false, C>({of.queries + stretch * of.group * size, size}, first_query,
+                                  of.group, {of.keys + cached, size}, {of.values + cached, size},
+                                  first, lower_of(first + of.span, of.context), of.score_scale);
 #pragma unroll
     for (unsigned half = 0; half < 2; ++half) {
         const std::uint64_t row = static_cast<std::uint64_t>(blockIdx.x) * tile + g + 8 * half;
@@ -215,9 +249,14 @@ __global__ void __launch_bounds__(warp) attend_part(Decode<T> of) {
     }
 }
 
-/// The parts of a query, by a block with a thread for each number.
-template <class T>
-__global__ void join_parts(Decode<T> of, float* results) {
+template <class Result>
+__device__ void store_at(Result* results, std::uint64_t at, float value) {
+    results[at] = static_cast<Result>(value);
+}
+
+/// The parts of a query, by a block with a thread for each number. store_at(results, at, value) says where it is kept.
+template <class T, class Results, class C = T>
+__global__ void join_parts(Decode<T, C> of, Results results) {
     const std::uint64_t stretch = blockIdx.x / of.group;
     const unsigned query = blockIdx.x % of.group;
     const std::uint64_t first = (stretch * of.tiles() + query / tile) * of.splits();
@@ -232,7 +271,8 @@ __global__ void join_parts(Decode<T> of, float* results) {
         total = fmaf(weight, of.states[row].y, total);
         sum = fmaf(weight, of.sums[row * blockDim.x + threadIdx.x], sum);
     }
-    results[static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x] = sum / total;
+    store_at(results, static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x,
+             of.value_scale * (sum / total));
 }
 
 } // namespace assay::workload

@@ -41,6 +41,7 @@ inline Data type_of(Precision precision) {
         return Data::f16;
     case Precision::fp32:
     case Precision::tf32:
+    case Precision::fp8: // of devices
         break;
     }
     return Data::f32;
@@ -153,6 +154,8 @@ public:
             set_element(i, change(element(i)));
     }
     const dnnl::memory& memory() const { return memory_; }
+    /// The numbers, in the layout.
+    std::byte* data() { return bytes_.data(); }
     std::size_t bytes() const { return bytes_.size(); }
 
 private:

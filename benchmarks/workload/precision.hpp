@@ -20,18 +20,29 @@
 
 namespace assay::workload {
 
-/// tf32 and fp16 are those of devices; tf32 is stored in 32 bits.
-enum class Precision : std::uint8_t { fp32, bf16, int8, tf32, fp16 };
+/// tf32, fp16 and fp8 are those of devices; tf32 is stored in 32 bits, fp8 is e4m3 times a power of two.
+enum class Precision : std::uint8_t { fp32, bf16, int8, tf32, fp16, fp8 };
 
 inline std::int64_t bytes_of(Precision precision) {
-    if (precision == Precision::int8) return 1;
+    if (precision == Precision::int8 || precision == Precision::fp8) return 1;
     return precision == Precision::bf16 || precision == Precision::fp16 ? 2 : 4;
 }
 
 /// The largest relative error of storing a number once.
 inline double roundoff_of(Precision precision) {
     if (precision == Precision::fp16) return 0x1p-11;
+    if (precision == Precision::fp8) return 0x1p-4;
     return precision == Precision::bf16 ? 0x1p-8 : 0x1p-24;
+}
+
+/// The nearest e4m3 number, the largest for what lies beyond (OCP 8-bit floating point specification 1.0).
+inline float round_to_e4m3(float value) {
+    constexpr float largest = 448;
+    constexpr float least_normal = 0x1p-6F;
+    constexpr float least = 0x1p-9F; // the step of subnormal numbers
+    constexpr int digits = 4;
+    if (std::fabs(value) < least_normal) return least * std::nearbyint(value / least);
+    return std::clamp(gemm::round_to_bits(value, digits), -largest, largest);
 }
 
 /// Uniform numbers of this seed.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "precision.hpp"
+#include "stages.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -141,14 +142,6 @@ private:
     Precision precision_;
     Precision stored_;
     std::optional<MatrixUnits> units_;
-};
-
-/// The expected result, and its largest error.
-struct Expected {
-    double value;
-    double allowed;
-    /// In units of what is allowed.
-    double error(double got) const { return (got - value) / allowed; }
 };
 
 /// bias + sum of in(k) weight(k): the sum before it is stored. `lost` is
@@ -336,16 +329,6 @@ Expected expect_softmax_gradient(std::size_t length, Precision precision, Probab
             .allowed =
                 roundings * 0x1p-24 * double{probability(i)} * (std::fabs(double{of(i)}) + size) +
                 roundoff_of(precision) * std::fabs(value)};
-}
-
-/// The smallest damage that is promised to be seen, of a stored number whose kind is of size one or a tenth: in fp32
-/// what inputs rounded to bf16 would do, in bf16 a sixteenth, in fp16 as many of its roundings, and two steps of 8 bits
-/// (one may be a tie).
-inline float damaged(Precision precision, float value) {
-    if (precision == Precision::int8) return value > 0 ? value - 2 : value + 2;
-    if (precision == Precision::bf16) return value + 0x1p-4F * std::fmax(std::fabs(value), 0.5F);
-    if (precision == Precision::fp16) return value + 0x1p-7F * std::fmax(std::fabs(value), 0.5F);
-    return value + 0x1p-9F * std::fmax(std::fabs(value), 0.1F);
 }
 
 } // namespace assay::workload

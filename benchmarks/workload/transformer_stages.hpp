@@ -4,14 +4,9 @@
 
 #pragma once
 
-#include "samples.hpp"
+#include "stages.hpp"
 #include "transformer_data.hpp"
 
-#include <assay/define.hpp>
-#include <assay/text.hpp>
-#include <assay/verify.hpp>
-
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,67 +26,11 @@ inline constexpr std::tuple transformer_axes{
             {64, 32768}),
 };
 
-/// The stored tensor, the part of it that is checked, and its expected values.
-template <class Tensor>
-struct Stage {
-    Tensor* tensor;
-    std::size_t elements;
-    std::size_t samples;
-    Precision precision; ///< it is stored in
-    float size;          ///< of its numbers, about
-    std::function<Expected(std::size_t at)> expect;
-};
 inline constexpr std::size_t many_samples = 256;
 inline constexpr std::size_t few_samples = 64; // each reads a whole sequence
 
-/// A tensor has element(i), and change(slice, f) that makes f(element) of some elements. Stays where it is.
 template <class Tensor>
-class LayerStages {
-public:
-    Check verify() const {
-        constexpr auto method =
-            "a sample of what each stage stored, recomputed in fp64 from what the stage before has "
-            "stored; 1 is several standard deviations of rounding in fp32, and one rounding where "
-            "it is stored, half a step in int8";
-        double largest = 0;
-        for (const auto& stage : stages_) {
-            const Samples at = samples(stage);
-            const auto error = [&](std::size_t i) {
-                return stage.expect(at[i]).error(stage.tensor->element(at[i]));
-            };
-            Check check = check_each(at.size(), error, 1, method);
-            if (check.passed) {
-                largest = std::fmax(largest, check.error);
-                continue;
-            }
-            const std::size_t worst = at[detail::find_worst(at.size(), error).index];
-            const Expected expected = stage.expect(worst);
-            check.detail = joined("stage ", &stage - stages_.data() + 1, " of ", stages_.size(),
-                                  ", element ", worst, ": got ", stage.tensor->element(worst),
-                                  ", expected ", expected.value, " within ", expected.allowed);
-            return check;
-        }
-        return check_value(largest, 1, method);
-    }
-    /// Outputs of every stage: a wrong stage may be hidden by the next.
-    Outputs outputs() const {
-        Outputs all;
-        for (const auto& stage : stages_) all.push_back(stage.tensor->output());
-        return all;
-    }
-    void poison() {
-        for (const auto& stage : stages_) stage.tensor->poison();
-        ++round_;
-    }
-    /// Results of one stage, as many in a row as surely hold a sample.
-    void spoil() {
-        const std::uint64_t pick = spoils_.next();
-        const auto& stage = stages_[pick % stages_.size()];
-        stage.tensor->change(samples(stage).damage(pick >> 16U), [&](float value) {
-            return stage.size * damaged(stage.precision, value / stage.size);
-        });
-    }
-
+class LayerStages : public Stages<Tensor> {
 protected:
     using Kind = TransformerData::Kind;
 
@@ -165,7 +104,7 @@ protected:
 
     TransformerData data_;
     TransformerShape shape_;
-    std::vector<Stage<Tensor>> stages_;
+    using Stages<Tensor>::stages_;
     Tensor input_;
     Tensor input8_, context8_, middle8_; // what products in int8 take
     Tensor qkv_;                         // queries, keys and values of a token side by side
@@ -178,9 +117,6 @@ protected:
     Tensor result_;
 
 private:
-    Samples samples(const Stage<Tensor>& stage) const {
-        return {stage.elements, stage.samples, round_};
-    }
     void add_stage(Tensor& tensor, std::int64_t width, std::size_t count, Precision precision,
                    std::function<Expected(std::size_t at)> expect) {
         stages_.push_back({&tensor, static_cast<std::size_t>(shape_.tokens() * width), count,
@@ -222,9 +158,6 @@ private:
             return qkv_.element((first + j) * 3 * h + 2 * h + column);
         });
     }
-
-    std::uint64_t round_ = 0; // of samples
-    Picks spoils_{51};
 };
 
 } // namespace assay::workload

@@ -225,7 +225,7 @@ ExitCode install(const std::vector<Entry>& entries, bool consents) {
     for (const auto& entry : entries)
         for (auto& package : plan::words_of(entry.benchmark->packages.value_or("")))
             packages.insert(std::move(package));
-    if (packages.empty()) return report({"these benchmarks need no other programs"});
+    if (packages.empty()) return report({"no packages to install for these benchmarks"});
     std::vector<std::string> command{"apt-get", "install", "--no-install-recommends"};
     if (::geteuid() != 0) command.insert(command.begin(), "sudo");
     if (consents) command.emplace_back("--yes");

@@ -77,6 +77,7 @@ inline constexpr std::array metric_table{
     MetricDefinition{"operation_rate_per_watt", "OP/s/W", true, "",
                      "integer operation rate per watt"},
     MetricDefinition{"bandwidth_per_watt", "B/s/W", true, "", "bandwidth per watt"},
+    MetricDefinition{"item_rate_per_watt", "1/J", true, "", "items per joule"},
     // Cases that are measured at the same time.
     MetricDefinition{"slowest_sibling", "1", true, "",
                      "slowest of those measured at once / median"},

@@ -119,6 +119,7 @@ constexpr std::array per_watt{
     PerWatt{.name = "flop_rate_per_watt", .rate = "flop_rate"},
     PerWatt{.name = "operation_rate_per_watt", .rate = "operation_rate"},
     PerWatt{.name = "bandwidth_per_watt", .rate = "bandwidth"},
+    PerWatt{.name = "item_rate_per_watt", .rate = "item_rate"},
 };
 
 /// Energy per call, or the primary rate per watt.
@@ -410,9 +411,9 @@ std::string shown_unit(const Case& c, const Metric& metric) {
     const auto* definition = find_metric(metric.name);
     const auto* items = find(c.settings, "items");
     const auto* name = items == nullptr ? nullptr : std::get_if<std::string>(items);
-    const bool is_named = definition != nullptr && definition->work == "items" &&
+    const bool is_named = definition != nullptr && definition->name.starts_with("item_rate") &&
                           metric.unit == definition->unit && name != nullptr && is_item_name(*name);
-    return is_named ? *name + "/s" : metric.unit;
+    return is_named ? *name + metric.unit.substr(1) : metric.unit; // "1/s", "1/J"
 }
 
 } // namespace assay::record

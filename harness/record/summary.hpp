@@ -122,8 +122,8 @@ bool is_computed(const Case& c, std::string_view metric);
 /// The primary metric of one replica. The geometric mean of these is the value of a case without a Spread.
 std::optional<double> headline_of(const Case& c, const Replica& replica);
 
-/// The unit that people read: a rate of items has the name that the benchmark gives them ("keys/s"), which the case
-/// has as its setting `items`.
+/// The unit that people read: a rate of items has the name that the benchmark gives them ("keys/s", "keys/J"), which the
+/// case has as its setting `items`.
 std::string shown_unit(const Case& c, const Metric& metric);
 
 /// The worst of each over the replicas: shortest window, lowest clock, narrowest link, otherwise the

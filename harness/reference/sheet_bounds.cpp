@@ -3,6 +3,7 @@
 
 #include "json/words.hpp"
 #include "record/format.hpp"
+#include "record/summary.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +26,10 @@ constexpr std::array declared{
     DeclaredBound{"memory.matrix", plan::BoundBy::none, plan::BoundBy::memory},
     DeclaredBound{"memory.stream", plan::BoundBy::memory, plan::BoundBy::memory},
     DeclaredBound{"memory.stride", plan::BoundBy::none, plan::BoundBy::memory},
+    DeclaredBound{"model.image_classification", plan::BoundBy::none, plan::BoundBy::matrix_units},
+    DeclaredBound{"model.llm_decode", plan::BoundBy::none, plan::BoundBy::memory},
+    DeclaredBound{"model.llm_prefill", plan::BoundBy::none, plan::BoundBy::matrix_units},
+    DeclaredBound{"model.training_step", plan::BoundBy::none, plan::BoundBy::matrix_units},
     DeclaredBound{"montecarlo.option", plan::BoundBy::vector_units, plan::BoundBy::vector_units},
     DeclaredBound{"network.get", plan::BoundBy::network, plan::BoundBy::none},
     DeclaredBound{"network.put", plan::BoundBy::network, plan::BoundBy::none},
@@ -79,13 +84,61 @@ plan::BoundBy declared_bound(std::string_view benchmark, bool on_host) {
     return plan::BoundBy::none;
 }
 
-DeviceLimits sheet_limits(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
-                          const Result<reference::Hardware>& hardware) {
+std::string_view work_unit(const record::Metric& roof) {
+    if (roof.name == "bandwidth") return "byte";
+    if (roof.name == "flop_rate") return "FLOP";
+    return roof.name == "operation_rate" ? "operation" : "";
+}
+
+double per_unit(const record::Case& judged, const record::Metric& metric) {
+    const auto& headline = judged.metrics.front();
+    if (metric.unit == headline.unit) return 1;
+    const auto own = std::ranges::find(judged.metrics, metric.name, &record::Metric::name);
+    if (work_unit(metric).empty() || own == judged.metrics.end() || !own->value) return 0;
+    if (!record::is_computed(judged, headline.name) || !record::is_computed(judged, own->name))
+        return 0;
+    return headline.higher_is_better && *own->value > 0 ? *headline.value / *own->value : 0;
+}
+
+namespace {
+
+DeviceLimits in_own_unit(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
+                         const Result<reference::Hardware>& hardware) {
     if (c.place.kind != "host") return limits_of(by, c, machine, hardware);
     if (by == plan::BoundBy::network) return network_limits(by, c);
     if (by == plan::BoundBy::memory && record::find(c.parameters, "part") != nullptr)
         return {.reason = "a data sheet knows no part of a host's memory"};
     return host_limits(by, c, machine, hardware);
+}
+
+/// The metric that a data sheet bounds, in a case whose headline is a rate of items.
+const record::Metric* roof_of(plan::BoundBy by, const record::Case& c) {
+    const bool is_memory = by == plan::BoundBy::memory;
+    if (!is_memory && by != plan::BoundBy::vector_units && by != plan::BoundBy::matrix_units)
+        return nullptr;
+    const auto found = std::ranges::find_if(c.metrics, [&](const record::Metric& metric) {
+        const auto unit = work_unit(metric);
+        return !unit.empty() && (unit == "byte") == is_memory;
+    });
+    return found == c.metrics.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+DeviceLimits sheet_limits(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
+                          const Result<reference::Hardware>& hardware) {
+    if (c.metrics.front().name != "item_rate") return in_own_unit(by, c, machine, hardware);
+    const auto* roof = roof_of(by, c);
+    const double scale = roof == nullptr ? 0 : per_unit(c, *roof);
+    if (!(scale > 0)) return {};
+    auto of_roof = c;
+    of_roof.metrics.front() = *roof;
+    auto limits = in_own_unit(by, of_roof, machine, hardware);
+    for (auto& ceiling : limits.ceilings) {
+        if (ceiling.value) *ceiling.value *= scale;
+        ceiling.source += fmt::format("; times the work per {} of this case", work_unit(*roof));
+    }
+    return limits;
 }
 
 void add_missing_bounds(record::Run& run) {

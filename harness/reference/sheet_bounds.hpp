@@ -26,11 +26,17 @@ std::span<const DeclaredBound> declared_bounds();
 /// `none` for any other benchmark.
 plan::BoundBy declared_bound(std::string_view benchmark, bool on_host);
 
+/// "byte", "FLOP" or "operation": the unit of work of a roof, if a metric in another unit can be scaled by it.
+std::string_view work_unit(const record::Metric& roof);
+/// Factor from a value of this metric to a bound of the primary one: 1 for the same unit; for a roof the work of the case
+/// per byte, FLOP or operation (its arithmetic intensity, or one over it); 0 for anything else.
+double per_unit(const record::Case& judged, const record::Metric& metric);
+
 /// The bound of a bandwidth between two processes on two machines, by the network devices that carried their
 /// messages. Independent of libraries and benchmarks.
 DeviceLimits network_limits(plan::BoundBy by, const record::Case& c);
 
-/// The limits of the hardware at the place of a case.
+/// The limits of the hardware at the place of a case. A rate of items is bounded by that of its bytes, FLOP or operations.
 DeviceLimits sheet_limits(plan::BoundBy by, const record::Case& c, const record::Machine& machine,
                           const Result<reference::Hardware>& hardware);
 

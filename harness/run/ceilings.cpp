@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,17 +68,11 @@ std::string shared_words(const record::Case& judged, const record::Case* example
     return words;
 }
 
-/// Factor from a value of this metric to a bound of the primary one: 1 for the same unit; for a bandwidth or a floating
-/// point rate the work of the case per byte or FLOP (its arithmetic intensity, or one over it); 0 for anything else.
-double per_unit(const record::Case& judged, const record::Metric& metric) {
-    const auto& headline = judged.metrics.front();
-    if (metric.unit == headline.unit) return 1;
-    const auto own = std::ranges::find(judged.metrics, metric.name, &record::Metric::name);
-    const bool is_roof = metric.name == "bandwidth" || metric.name == "flop_rate";
-    if (!is_roof || own == judged.metrics.end() || !own->value) return 0;
-    if (!record::is_computed(judged, headline.name) || !record::is_computed(judged, own->name))
-        return 0;
-    return headline.higher_is_better && *own->value > 0 ? *headline.value / *own->value : 0;
+/// ", times the work per byte of this case"
+std::string scaled_words(const record::Metric& headline, const record::Metric& roof) {
+    if (roof.unit == headline.unit) return {};
+    return fmt::format(", times the {} per {} of this case",
+                       headline.unit == "B/s" ? "bytes" : "work", reference::work_unit(roof));
 }
 
 record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
@@ -88,9 +83,8 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         const record::Case* of = nullptr;
         double value = 0;
     };
-    Best same_unit;
-    Best by_other;
-    const record::Case* example = nullptr; // any measured one, for the parameters in common
+    std::map<std::string_view, Best> roofs; // by unit
+    const record::Case* example = nullptr;  // any measured one, for the parameters in common
     bool disturbed = false;
     for (const auto& c : run.cases) {
         if (std::ranges::find(ids, c.benchmark) == ids.end() || !is_measured(c)) continue;
@@ -101,25 +95,22 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         }
         // One device does not bound another one or the host.
         const auto& metric = c.metrics.front();
-        const double value = *metric.value * per_unit(judged, metric);
+        const double value = *metric.value * reference::per_unit(judged, metric);
         if (c.place != judged.place || !have_equal_siblings(c, judged)) continue;
         if (!(value > 0) || !comparable(benchmark, judged, c)) continue;
-        Best& kind = metric.unit == headline.unit ? same_unit : by_other;
-        if (kind.of == nullptr || value > kind.value) kind = {&c, value};
+        Best& roof = roofs[metric.unit];
+        if (roof.of == nullptr || value > roof.value) roof = {&c, value};
     }
-    // The best of alternatives of one kind counts; of arithmetic and memory the one that is reached first.
-    const bool is_scaled =
-        by_other.of != nullptr && (same_unit.of == nullptr || by_other.value < same_unit.value);
-    const auto [best, bound] = is_scaled ? by_other : same_unit;
+    // The best of alternatives of one unit counts; of arithmetic and memory the one that is reached first.
+    const auto lowest =
+        std::ranges::min_element(roofs, {}, [](const auto& roof) { return roof.second.value; });
+    const auto [best, bound] = lowest == roofs.end() ? Best{} : lowest->second;
     if (best == &judged) return {.source = "it is the fastest of its kind in this run"};
     if (best != nullptr)
         return {.value = bound,
                 .kind = record::CeilingKind::measured,
                 .source = fmt::format("measured in this run: {}{}", record::identity(*best),
-                                      !is_scaled ? ""
-                                      : headline.unit == "B/s"
-                                          ? ", times the bytes per FLOP of this case"
-                                          : ", times the work per byte of this case"),
+                                      scaled_words(headline, best->metrics.front())),
                 .measured_by = record::identity(*best)};
     const auto names = fmt::format("{}", fmt::join(ids, " or "));
     if (example == nullptr)

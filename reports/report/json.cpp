@@ -93,7 +93,8 @@ std::vector<ServedSeries> series_of(const Serving& serving) {
     return all;
 }
 ASSAY_FIELDS(ServedSeries, (record.series.name, "case"), (record.series.benchmark, "benchmark"),
-             (record.series.library, "library"), (record.series.batches, "batches"),
+             (record.series.library, "library"), (record.series.items, "items"),
+             (record.series.batches, "batches"),
              (record.best != nullptr ? Value(record.best->identity) : Value(nullptr), "best"))
 
 Value names(const std::vector<Fact>& facts) {
@@ -138,7 +139,8 @@ ASSAY_FIELDS(Section, family, title, question, ceilings, (curves_of(record), "cu
              (record.rows, "cases"))
 ASSAY_FIELDS(RoofCase, identity, benchmark, (record.what, "case"), library, intensity, rate)
 ASSAY_FIELDS(Roofline, place, peaks, bandwidths, levels, cases)
-ASSAY_FIELDS(ServedBatch, identity, batch, p50, p99, (record.queries, "queries_per_second"))
+ASSAY_FIELDS(ServedBatch, identity, batch, p50, p99, (record.queries, "queries_per_second"), rate,
+             per_user)
 ASSAY_FIELDS(Serving, (record.bound, "p99_bound"), (series_of(record), "series"))
 ASSAY_FIELDS(Missing, status, reason, cases)
 ASSAY_FIELDS(CheckGroup, benchmark, method, passed, total)

@@ -128,7 +128,9 @@ std::vector<assay_value> choices(const assay_parameter& parameter, std::int64_t 
         return {{ASSAY_BOOLEAN, 0, 0, 0, nullptr}, {ASSAY_BOOLEAN, 0, 1, 0, nullptr}};
     case ASSAY_NAME: {
         std::vector<assay_value> names;
-        for (std::size_t i = 0; i < parameter.name_count; ++i)
+        // The first model is a small one; the others fill a device, and differ in shape alone.
+        const bool one = std::string_view{parameter.name} == "model";
+        for (std::size_t i = 0; i < (one ? 1 : parameter.name_count); ++i)
             names.push_back({ASSAY_NAME, 0, 0, 0, parameter.names[i]});
         return names;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cuBLASLt's calls, done by a plain product on the memory of a device on the CPU: the types and scales of blocks of
-// cuBLAS 13.1, with A transposed and B not, several algorithms with their workspace, and its statuses where it refuses.
+// cuBLAS 13.1, several algorithms with their workspace, and its statuses where it refuses.
 // As with the real library, some algorithms of the list do not work, and for int8 the list is empty although a call
 // without an algorithm works. ASSAY_CPU_FAULT: cublaslt leaves out the last product of each sum, cublaslt_scales reads
 // scales row by row instead of by tiles of 128 x 4.
@@ -136,10 +136,10 @@ int capability() {
     return 10 * major + minor;
 }
 
-/// Only A is transposed, as in module cublaslt. Narrow types: every row a multiple of 16 bytes; integers of 4.
+/// Narrow types and integers: A transposed and B not. Narrow types: every row a multiple of 16 bytes; integers of 4.
 bool has_shape(const Problem& p) {
-    if (p.operation.transpose_a != CUBLAS_OP_T || p.operation.transpose_b != CUBLAS_OP_N)
-        return false;
+    const bool is_along_k = p.a_is_along_k() && p.b_is_along_k();
+    if (!is_along_k && (is_narrow(p) || p.a.type == CUDA_R_8I)) return false;
     if (!is_narrow(p)) return p.a.type != CUDA_R_8I || (p.m() % 4 == 0 && p.k() % 4 == 0);
     const std::int64_t in_16_bytes = 128 / bits_of(p.a.type);
     const bool divides = p.m() % 16 == 0 && p.n() % 16 == 0 && p.k() % in_16_bytes == 0 &&
@@ -155,8 +155,11 @@ cublasStatus_t status_of(const Problem& p) {
                static_cast<std::int64_t>(layout.columns) == columns && layout.leading >= rows;
     };
     const std::int64_t k = p.k();
-    const bool agree = fits(p.a, k, p.m()) && fits(p.b, k, p.n()) && fits(p.c, p.m(), p.n()) &&
-                       fits(p.d, p.m(), p.n()) && k > 0;
+    const auto lies = [&](const Layout& layout, bool is_along_k, std::int64_t outer) {
+        return is_along_k ? fits(layout, k, outer) : fits(layout, outer, k);
+    };
+    const bool agree = lies(p.a, p.a_is_along_k(), p.m()) && lies(p.b, p.b_is_along_k(), p.n()) &&
+                       fits(p.c, p.m(), p.n()) && fits(p.d, p.m(), p.n()) && k > 0;
     if (!agree) return CUBLAS_STATUS_INVALID_VALUE;
     return has_types(p) && has_scales(p) && has_shape(p) && has_epilogue(p)
                ? CUBLAS_STATUS_SUCCESS

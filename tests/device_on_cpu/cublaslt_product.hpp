@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product in the types and scales of cuBLASLt, A transposed, by one plain loop, for cublaslt.cpp and rocblas.cpp.
+// A matrix product in the types and scales of cuBLASLt, by one plain loop, for cublaslt.cpp and rocblas.cpp.
 
 #pragma once
 
@@ -160,14 +160,20 @@ struct Problem {
 
     std::int64_t m() const { return static_cast<std::int64_t>(d.rows); }
     std::int64_t n() const { return static_cast<std::int64_t>(d.columns); }
-    std::int64_t k() const { return static_cast<std::int64_t>(a.rows); }
+    /// Does a column of the layout run along k?
+    bool a_is_along_k() const { return operation.transpose_a == CUBLAS_OP_T; }
+    bool b_is_along_k() const { return operation.transpose_b == CUBLAS_OP_N; }
+    std::int64_t k() const {
+        return static_cast<std::int64_t>(a_is_along_k() ? a.rows : a.columns);
+    }
 };
 
-/// Column after column, its elements along k, times their scales.
+/// Row after row of A, or column after column of B: its elements along k, times their scales.
 template <class Sum>
-std::vector<Sum> operand(const Layout& layout, const Scales& scales, const void* data) {
-    const auto outer = static_cast<std::int64_t>(layout.columns);
-    const auto k = static_cast<std::int64_t>(layout.rows);
+std::vector<Sum> operand(const Layout& layout, bool is_along_k, const Scales& scales,
+                         const void* data) {
+    const auto outer = static_cast<std::int64_t>(is_along_k ? layout.columns : layout.rows);
+    const auto k = static_cast<std::int64_t>(is_along_k ? layout.rows : layout.columns);
     std::vector<Sum> all(static_cast<std::size_t>(outer * k));
     const std::int64_t block = scales.block();
     const bool scaled = block == 0 && scales.data != nullptr;
@@ -177,7 +183,9 @@ std::vector<Sum> operand(const Layout& layout, const Scales& scales, const void*
         for (std::int64_t l = 0; l < k; ++l) {
             if (block != 0 && l % block == 0) scale = scale_at(scales, row, l / block, k);
             all[static_cast<std::size_t>(row * k + l)] =
-                load<Sum>(layout.type, data, row * layout.leading + l) * static_cast<Sum>(scale);
+                load<Sum>(layout.type, data,
+                          is_along_k ? row * layout.leading + l : l * layout.leading + row) *
+                static_cast<Sum>(scale);
         }
     }
     return all;
@@ -199,8 +207,9 @@ struct Call {
         const std::int64_t m = problem.m();
         const std::int64_t n = problem.n();
         const std::int64_t k = problem.k();
-        const auto rows = operand<Sum>(problem.a, problem.operation.a, a);
-        const auto columns = operand<Sum>(problem.b, problem.operation.b, b);
+        const auto& op = problem.operation;
+        const auto rows = operand<Sum>(problem.a, problem.a_is_along_k(), op.a, a);
+        const auto columns = operand<Sum>(problem.b, problem.b_is_along_k(), op.b, b);
         std::vector<Sum> own(splits == 1 ? static_cast<std::size_t>(m * n) : 0);
         Sum* const parts = splits == 1 ? own.data() : static_cast<Sum*>(workspace);
         const std::int64_t length = has_fault("cublaslt") ? k - 1 : k;

@@ -4,6 +4,7 @@
 // to it. The same program with the library of the device on the CPU (cudnn.cpp) shows that this one refuses what the
 // other refuses.
 #include "device/opened.hpp"
+#include "model/resnet.hpp"
 #include "workload/cudnn_plans.hpp"
 #include "workload/resnet50.hpp"
 #include "workload/unet3d.hpp"
@@ -97,6 +98,27 @@ TEST_F(CudnnGraphs, EveryLayerHasAPlanThatNeedsLittleMemory) {
         for (const std::int64_t batch : {1, 256})
             for (const Layer& layer : resnet50) each(layer, batch, precision);
         for (const Layer& layer : unet3d(128)) each(layer, 1, precision);
+    }
+}
+
+/// The residual, too, is added by ready-made kernels; scores and shortcuts have no ReLU.
+TEST_F(CudnnGraphs, EveryStepOfAWholeNetworkHasAnEngine) {
+    for (const auto size : {model::ResNetSize::resnet50, model::ResNetSize::tiny}) {
+        const model::ResNet net{size};
+        for (const int capability : {80, 90, 100}) {
+            const Descriptor device = device_of(capability);
+            for (const model::ResNetNode& n : net.nodes()) {
+                if (!n.has_weights() || (n.has_relu && !n.adds())) continue;
+                const auto ask = [&](const auto& operations) {
+                    return engines(device, operations, Precision::bf16);
+                };
+                EXPECT_GT(n.adds()
+                              ? ask(FusedConvolution<true>{n.layer, 64, Precision::bf16})
+                              : ask(FusedConvolution<false>{n.layer, 64, Precision::bf16, false}),
+                          0U)
+                    << n.name << ", capability " << capability;
+            }
+        }
     }
 }
 

@@ -7,7 +7,9 @@
 #include "cudnn_descriptors.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <vector>
 
 namespace assay::device_on_cpu {
 
@@ -100,47 +102,61 @@ struct Attention {
     Tensor o;
 };
 
-/// Convolution, add, ReLU: by their order, which is that of the results handed on.
+/// Convolution, a residual that may be added, bias, and ReLU, which may be left out: by their order, which is that of the
+/// results handed on.
 struct Fused {
     explicit Fused(const std::vector<cudnnBackendDescriptor_t>& operations)
-        : convolution{of(operations.at(0))},
-          bias{of(operations.at(1)).other(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)},
-          biased{of(operations.at(1)).other(CUDNN_ATTR_OPERATION_POINTWISE_YDESC)},
-          y{of(operations.at(2)).other(CUDNN_ATTR_OPERATION_POINTWISE_YDESC)} {
-        const Descriptor& add = of(operations.at(1));
-        const Descriptor& relu = of(operations.at(2));
-        const auto mode = [](const Descriptor& operation) {
-            return operation.other(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
-                .get<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
-        };
-        const auto hands_on = [](const Tensor& from, const Descriptor& to) {
-            return from.is_virtual &&
-                   Tensor{to.other(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)}.uid == from.uid;
-        };
-        is_known =
-            mode(add) == CUDNN_POINTWISE_ADD && mode(relu) == CUDNN_POINTWISE_RELU_FWD &&
-            hands_on(convolution.y, add) && hands_on(biased, relu) && !y.is_virtual &&
-            bias.dims[0] == 1 && bias.dims[1] == y.dims[1] &&
-            std::all_of(bias.dims.begin() + 2, bias.dims.end(), [](auto dim) { return dim == 1; });
+        : convolution{of(operations.at(0))}, y{convolution.y} {
+        for (auto operation = operations.begin() + 1; operation != operations.end(); ++operation)
+            then(of(*operation));
+        is_known = is_known && bias && !y.is_virtual;
     }
     /// Graphs that the real library has ready-made kernels for.
     bool has_engines() const {
         const ConvolutionForward& c = convolution;
+        if (!is_known) return false;
         const bool sums_are_fp32 =
-            c.compute == CUDNN_DATA_FLOAT && c.y.type == c.compute && biased.type == c.compute;
-        const bool has_one_type = c.w.type == c.x.type && y.type == c.x.type &&
-                                  bias.type == c.x.type &&
-                                  (c.x.type == CUDNN_DATA_FLOAT || c.x.type == CUDNN_DATA_HALF ||
-                                   c.x.type == CUDNN_DATA_BFLOAT16);
-        return is_known && sums_are_fp32 && has_one_type && c.mode == CUDNN_CROSS_CORRELATION &&
-               c.alpha == 1 && c.beta == 0 && c.before == c.after &&
+            c.compute == CUDNN_DATA_FLOAT &&
+            std::ranges::all_of(handed_on, [&](auto& sum) { return sum.type == c.compute; });
+        const bool has_one_type =
+            c.w.type == c.x.type && y.type == c.x.type && bias->type == c.x.type &&
+            (!added || (added->type == c.x.type && added->strides == y.strides)) &&
+            (c.x.type == CUDNN_DATA_FLOAT || c.x.type == CUDNN_DATA_HALF ||
+             c.x.type == CUDNN_DATA_BFLOAT16);
+        return sums_are_fp32 && has_one_type && c.mode == CUDNN_CROSS_CORRELATION && c.alpha == 1 &&
+               c.beta == 0 && c.before == c.after &&
                c.dilations == std::vector<std::int64_t>(c.edges, 1);
     }
     ConvolutionForward convolution;
-    Tensor bias;
-    Tensor biased;
+    std::optional<Tensor> added;
+    std::optional<Tensor> bias;
+    std::vector<Tensor> handed_on; ///< virtual
     Tensor y;
-    bool is_known = false;
+    bool has_relu = false;
+    bool is_known = true;
+
+private:
+    /// A residual behind the bias would be for kernels that are compiled when they are needed.
+    void then(const Descriptor& operation) {
+        const auto mode = operation.other(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
+                              .get<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
+        const Tensor x{operation.other(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)};
+        is_known = is_known && y.is_virtual && x.uid == y.uid && !has_relu;
+        handed_on.push_back(y);
+        y = Tensor{operation.other(CUDNN_ATTR_OPERATION_POINTWISE_YDESC)};
+        if (mode == CUDNN_POINTWISE_RELU_FWD) {
+            has_relu = true;
+            return;
+        }
+        is_known = is_known && mode == CUDNN_POINTWISE_ADD && !bias;
+        if (!operation.has(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)) return;
+        const Tensor other{operation.other(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)};
+        const bool is_bias = other.dims[0] == 1 && other.dims[1] == y.dims[1] &&
+                             std::all_of(other.dims.begin() + 2, other.dims.end(),
+                                         [](auto dim) { return dim == 1; });
+        is_known = is_known && (is_bias || (other.dims == y.dims && !added));
+        (is_bias ? bias : added) = other;
+    }
 };
 
 inline std::vector<cudnnBackendDescriptor_t> operations_of(const Descriptor& graph) {
@@ -153,11 +169,11 @@ inline bool is_attention(const Descriptor& graph) {
 }
 inline bool is_fused(const Descriptor& graph) {
     const auto operations = operations_of(graph);
-    return operations.size() == 3 &&
+    return operations.size() > 1 &&
            of(operations[0]).type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR &&
-           of(operations[1]).type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR &&
-           of(operations[1]).has(CUDNN_ATTR_OPERATION_POINTWISE_BDESC) &&
-           of(operations[2]).type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR;
+           std::all_of(operations.begin() + 1, operations.end(), [](auto raw) {
+               return of(raw).type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR;
+           });
 }
 inline std::vector<Tensor> tensors_of(const Descriptor& graph) {
     if (is_attention(graph)) {
@@ -166,7 +182,11 @@ inline std::vector<Tensor> tensors_of(const Descriptor& graph) {
     }
     if (!is_fused(graph)) return {};
     const Fused f{operations_of(graph)};
-    return {f.convolution.x, f.convolution.w, f.bias, f.y, f.convolution.y, f.biased};
+    std::vector<Tensor> all{f.convolution.x, f.convolution.w, f.y};
+    for (const auto& other : {f.bias, f.added})
+        if (other) all.push_back(*other);
+    all.insert(all.end(), f.handed_on.begin(), f.handed_on.end());
+    return all;
 }
 inline void check_graph(const Descriptor& graph) {
     needs(!operations_of(graph).empty(), "no operations");

@@ -13,6 +13,7 @@ using namespace assay::device_on_cpu;
 /// Before the first call of the runtime.
 const bool is_set_up = [] {
     ::setenv("ASSAY_CPU_DEVICE_MIB", "2048", 1);
+    ::setenv("OMP_WAIT_POLICY", "passive", 0); // tests share the machine
     return ::setenv("ASSAY_HOLD_STREAMS", "0", 1) == 0;
 }();
 
@@ -23,6 +24,13 @@ TEST(CudnnOnCpu, ConvolutionsWithoutTheirLastChannelAreNoticed) {
         expect_noticed("cudnn", "cudnn", "workload.convolution3d",
                        {{"layer", "enc4"}, {"patch", "32"}, {"precision", precision}});
     }
+}
+
+TEST(CudnnOnCpu, NoticesLostChannelsAndResidualsOfANetwork) {
+    for (const char* fault : {"cudnn", "cudnn_residual", "cudnn_slice"})
+        for (const char* precision : {"bf16", "fp16"})
+            expect_noticed(fault, "cudnn", "model.image_classification",
+                           {{"model", "tiny"}, {"batch", "2"}, {"precision", precision}});
 }
 
 TEST(CudnnOnCpu, AttentionWithoutTheLastKeyIsNoticed) {
@@ -65,8 +73,8 @@ TEST(CudnnOnCpu, WhatIsNotPossibleIsSaid) {
               std::string::npos);
     EXPECT_NE(misfit("workload.convolution3d", {{"patch", "33"}}).find("multiple of 32"),
               std::string::npos);
-    EXPECT_NE(misfit("workload.convolution", {{"batch", "4096"}}).find("bytes of free memory"),
-              std::string::npos);
+    for (const char* id : {"workload.convolution", "model.image_classification"})
+        EXPECT_NE(misfit(id, {{"batch", "4096"}}).find("bytes of free memory"), std::string::npos);
 }
 
 } // namespace

@@ -41,6 +41,24 @@ TEST(PlantedFaults, SumsWithoutTheirLastProduct) {
                             {"precision", precision}});
 }
 
+TEST(PlantedFaults, SumsWithoutTheirLastProductInAWholeModel) {
+    for (const char* precision : {"bf16", "fp8"}) {
+        // Five sequences: fewer would take our own rows.
+        expect_noticed("cublaslt", "cublaslt", "model.llm_decode",
+                       {{"model", "tiny"},
+                        {"batch", "5"},
+                        {"context", "40"},
+                        {"layers", "1"},
+                        {"precision", precision},
+                        {"cache", precision}});
+        expect_noticed(
+            "cublaslt", "cublaslt", "model.llm_prefill",
+            {{"model", "tiny"}, {"tokens", "24"}, {"layers", "1"}, {"precision", precision}});
+    }
+    expect_noticed("cublaslt", "cublaslt", "model.training_step",
+                   {{"model", "tiny"}, {"batch", "2"}, {"sequence", "32"}, {"layers", "1"}});
+}
+
 TEST(PlantedFaults, ScalesOfOtherBlocks) {
     for (const char* precision : {"mxfp8", "nvfp4"})
         expect_noticed("cublaslt_scales", "cublaslt", "gemm.square",

@@ -91,8 +91,11 @@ int rocblas_gemm_ex(void* handle, int transposed_a, int transposed_b, int m, int
                               static_cast<std::uint64_t>(columns), stride};
     };
     const auto whole = layout(result, m, n, stride_d);
-    const on_cpu::Problem problem{
-        {}, layout(type, k, m, stride_a), layout(type, k, n, stride_b), whole, whole};
+    const on_cpu::Problem problem{{.transpose_a = CUBLAS_OP_T},
+                                  layout(type, k, m, stride_a),
+                                  layout(type, k, n, stride_b),
+                                  whole,
+                                  whole};
     const auto queue_as = [&]<class Sum>(Sum one) {
         on_cpu::enqueue(static_cast<Handle*>(handle)->stream,
                         on_cpu::Call<Sum>{problem, 1, one, Sum{}, a, b, c, d, nullptr});

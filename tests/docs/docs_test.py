@@ -42,6 +42,9 @@ aws,c8g.2xlarge,on_demand,0.319,USD,2026-11-24,invented,8
 azure,Standard_F4ams_v6,on_demand,0.252,USD,2026-11-24,invented,4
 gcp,c3d-standard-4,on_demand,0.182,USD,2026-11-24,invented,4
 """
+GPU_OFFERS = """provider,instance,tariff,price,currency,date,source
+lambda,gpu_1x_h100_sxm5,on_demand,2.99,USD,2026-11-24,invented
+"""
 
 
 def prefix_of(command):
@@ -49,10 +52,12 @@ def prefix_of(command):
 
 
 def make_samples(folder):
-    """results: 160 generated runs of five instance types; sweep-results: 60 generated nodes; real runs beside them."""
+    """results: 160 generated runs of five instance types; sweep-results: 60 generated nodes; models: a run of
+    whole models; real runs beside them."""
     generate = BUILD / "tests/generate_runs"
     subprocess.run([generate, "results", "40"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     subprocess.run([generate, "sweep-results", "--fleet", "60"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([generate, "models", "--models"], cwd=folder, check=True)
     for name, file in {
         "host.json": SAMPLES / "zen4-2cores-quick.json",
         "h100.json": SAMPLES / "h100-80gb-device.json",
@@ -61,6 +66,7 @@ def make_samples(folder):
     }.items():
         shutil.copy(file, folder / name)
     (folder / "offers.csv").write_text(OFFERS)
+    (folder / "gpu-offers.csv").write_text(GPU_OFFERS)
     (folder / "nodes.txt").write_text("".join(f"n{i:05}\n" for i in range(61)))
     (folder / "hosts").write_text("node1 slots=1\nnode2 slots=1\n")
     (folder / "switches").write_text("node1,node2 switch=leaf1\n")

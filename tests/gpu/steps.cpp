@@ -291,6 +291,7 @@ std::vector<Turn> turns() {
     constexpr double copied = 2.0 * (2UL << 30U);     // read and written
     constexpr double points = 256.0 * 256 * 256;
     constexpr double fft = 5 * points * 24; // 5 N log2 N
+    const std::string llama = "model=llama3_8b context=1536 ";
     const std::string square = "size=8192 load=sustained cache=hot data=normal precision=";
     return {
         {"gemm bf16 8192", gemm, "FLOP/s", "gemm.square[cublaslt]", square + "bf16"},
@@ -300,6 +301,14 @@ std::vector<Turn> turns() {
         {"fft 256", fft, "FLOP/s", "fft.transform[cufft]",
          "dimensions=3d points=256 type=c2c precision=fp32"},
         {"gemm fp64 8192", gemm, "FLOP/s", "gemm.square[cublaslt]", square + "fp64"},
+        {"decode 1 1536", 1, "tokens/s", "model.llm_decode[cublaslt]", llama + "batch=1"},
+        {"decode 64 1536", 64, "tokens/s", "model.llm_decode[cublaslt]", llama + "batch=64"},
+        {"prefill 2048", 2048, "tokens/s", "model.llm_prefill[cublaslt]",
+         "model=llama3_8b batch=1 tokens=2048"},
+        {"images 64", 64, "images/s", "model.image_classification[cudnn]",
+         "model=resnet50 precision=bf16 batch=64"},
+        {"train 32 1024", 32 * 1024, "tokens/s", "model.training_step[cublaslt]",
+         "model=gpt2_124m batch=32 sequence=1024"},
     };
 }
 

@@ -5,9 +5,16 @@
 #   gemm bf16 8192       product of two square matrices of random normal data
 #   copy 2147483648      bytes of the device's memory copied to others
 #   fft 256              complex fp32, in three dimensions
+#   decode 64 1536       a token of each of so many sequences by Llama 3 8B's shape in bf16, random weights, static cache
+#   prefill 2048         a prompt of so many tokens by the same
+#   images 64            ResNet-50 in bf16, channels last, batch norm folded
+#   train 32 1024        a step of GPT-2 124M: sequences, tokens of each; AdamW is fused, weights fp32 under autocast
+#
+# Models run as one CUDA graph, but for training, which torch.compile() makes from the same code.
 #
 # torch_turns.py --facts prints the versions that are installed and does not load them.
 import json
+import math
 import sys
 
 
@@ -26,6 +33,7 @@ if sys.argv[1:] == ["--facts"]:
 
 try:
     import torch
+    import torch.nn.functional as F
 except Exception as problem:  # not there, or its libraries are not
     say(problem=f"python3 cannot import torch: {problem}")
     sys.exit(1)
@@ -65,6 +73,138 @@ def fft(points):
     return lambda: torch.fft.fftn(source, out=out)
 
 
+def in_graph(operation):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side), torch.inference_mode():
+        for _ in range(3):
+            operation()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.inference_mode(), torch.cuda.graph(graph):
+        operation()
+    return graph.replay
+
+
+def random(*shape):
+    return torch.randn(*shape, device="cuda", dtype=torch.bfloat16) / math.prod(shape[1:]) ** 0.5
+
+
+def llama(batch, new, context):
+    """Llama 3 8B: `new` tokens of each sequence at the end of a context, as model.llm_decode and model.llm_prefill."""
+    layers, hidden, heads, groups, size, inner, vocabulary = 32, 4096, 32, 8, 128, 14336, 128256
+    parts = [heads * size, groups * size, groups * size]
+    table, head = random(vocabulary, hidden), random(vocabulary, hidden)
+    weights = [(random(sum(parts), hidden), random(hidden, heads * size), random(2 * inner, hidden),
+                random(hidden, inner)) for _ in range(layers)]
+    caches = [torch.randn(2, batch, groups, context, size, device="cuda", dtype=torch.bfloat16)
+              for _ in range(layers)]
+    scale = torch.ones(hidden, device="cuda", dtype=torch.bfloat16)
+    tokens = torch.randint(0, vocabulary, (batch, new), device="cuda")
+    angles = torch.arange(context - new, context, device="cuda")[:, None] / 500000 ** (
+        torch.arange(0, size, 2, device="cuda") / size)
+    cos, sin = angles.cos().bfloat16(), angles.sin().bfloat16()
+
+    def turned(x):
+        low, high = x.chunk(2, -1)
+        return torch.cat((low * cos - high * sin, high * cos + low * sin), -1)
+
+    def step():
+        x = F.embedding(tokens, table)
+        for (qkv, out, gate_up, down), cache in zip(weights, caches):
+            q, k, v = (part.unflatten(-1, (-1, size)).transpose(1, 2)
+                       for part in F.linear(F.rms_norm(x, (hidden,), scale), qkv).split(parts, -1))
+            cache[0][:, :, context - new:] = turned(k)
+            cache[1][:, :, context - new:] = v
+            found = F.scaled_dot_product_attention(turned(q), cache[0], cache[1], enable_gqa=True,
+                                                   is_causal=new > 1)
+            x = x + F.linear(found.transpose(1, 2).flatten(2), out)
+            gate, up = F.linear(F.rms_norm(x, (hidden,), scale), gate_up).chunk(2, -1)
+            x = x + F.linear(F.silu(gate) * up, down)
+        return F.linear(F.rms_norm(x[:, -1], (hidden,), scale), head).argmax(-1)
+
+    return in_graph(torch.compile(step, mode="max-autotune-no-cudagraphs", fullgraph=True))
+
+
+def images(batch):
+    last = torch.channels_last
+
+    def conv(inputs, outputs, kernel, stride=1):
+        weight = random(outputs, inputs, kernel, kernel).to(memory_format=last)
+        bias = random(outputs)
+        return lambda x: F.conv2d(x, weight, bias, stride, kernel // 2)
+
+    def block(inputs, width, stride):
+        reduce, middle = conv(inputs, width, 1), conv(width, width, 3, stride)
+        expand = conv(width, 4 * width, 1)
+        past = conv(inputs, 4 * width, 1, stride) if stride > 1 or inputs != 4 * width else None
+        return lambda x: F.relu(expand(F.relu(middle(F.relu(reduce(x))))) + (past(x) if past else x))
+
+    first, blocks, inputs = conv(3, 64, 7, 2), [], 64
+    for stage, count in enumerate((3, 4, 6, 3)):
+        for i in range(count):
+            blocks.append(block(inputs, 64 << stage, 2 if stage and not i else 1))
+            inputs = 256 << stage
+    head, bias = random(1000, inputs), random(1000)
+    source = random(batch, 3, 224, 224).to(memory_format=last)
+    torch.backends.cudnn.benchmark = True
+
+    def step():
+        x = F.max_pool2d(F.relu(first(source)), 3, 2, 1)
+        for each in blocks:
+            x = each(x)
+        return F.linear(x.mean((2, 3)), head, bias).argmax(-1)
+
+    return in_graph(torch.compile(step, mode="max-autotune-no-cudagraphs", fullgraph=True))
+
+
+def train(batch, length):
+    layers, hidden, heads, vocabulary = 12, 768, 12, 50304
+    nn = torch.nn
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
+            self.qkv, self.out = nn.Linear(hidden, 3 * hidden), nn.Linear(hidden, hidden)
+            self.inner, self.outer = nn.Linear(hidden, 4 * hidden), nn.Linear(4 * hidden, hidden)
+
+        def forward(self, x):
+            q, k, v = (part.unflatten(-1, (heads, -1)).transpose(1, 2)
+                       for part in self.qkv(self.one(x)).chunk(3, -1))
+            found = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + self.out(found.transpose(1, 2).flatten(2))
+            return x + self.outer(F.gelu(self.inner(self.two(x))))
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokens, self.places = nn.Embedding(vocabulary, hidden), nn.Embedding(length, hidden)
+            self.blocks, self.last = nn.ModuleList(Block() for _ in range(layers)), nn.LayerNorm(hidden)
+
+        def forward(self, x, wanted):
+            x = self.tokens(x) + self.places.weight
+            for each in self.blocks:
+                x = each(x)
+            scores = F.linear(self.last(x), self.tokens.weight)
+            return F.cross_entropy(scores.flatten(0, 1).float(), wanted.flatten())
+
+    model = Model().cuda()
+    compiled = torch.compile(model)
+    adam = torch.optim.AdamW(model.parameters(), fused=True)
+    x, wanted = (torch.randint(0, vocabulary, (batch, length), device="cuda") for _ in range(2))
+
+    def step():
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = compiled(x, wanted)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        adam.step()
+        adam.zero_grad(set_to_none=True)
+
+    return step
+
+
 def seconds(operation, calls):
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
@@ -76,7 +216,12 @@ def seconds(operation, calls):
 
 
 def answer(kind, *arguments):
-    operation = {"gemm": gemm, "copy": copy, "fft": fft}[kind](*arguments)
+    make = {"gemm": gemm, "copy": copy, "fft": fft,
+            "decode": lambda batch, context: llama(int(batch), 1, int(context)),
+            "prefill": lambda tokens: llama(1, int(tokens), int(tokens)),
+            "images": lambda batch: images(int(batch)),
+            "train": lambda batch, length: train(int(batch), int(length))}
+    operation = make[kind](*arguments)
     seconds(operation, 3)
     calls = max(1, int(0.1 / (seconds(operation, 3) / 3)))
     for _ in range(20):  # two seconds of load, as assay has before its window

@@ -12,14 +12,17 @@
 #include <fnmatch.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -228,8 +231,8 @@ json::Value schema() {
 }
 
 TEST(Suite, ShippedOnesAreReadAndFollowTheirSchema) {
-    for (const char* name : {"acceptance", "cores", "external", "fabric", "quarterly", "quick",
-                             "soak", "standard", "sustained"}) {
+    for (const char* name : {"acceptance", "cores", "external", "fabric", "quarterly",
+                             "quarterly-2", "quick", "soak", "standard", "sustained"}) {
         const auto path = suites / (std::string{name} + ".json");
         const auto suite = valid(plan::read_suite(path));
         EXPECT_EQ(suite->name, name);
@@ -237,6 +240,47 @@ TEST(Suite, ShippedOnesAreReadAndFollowTheirSchema) {
         const auto checked = json::check_schema(*value, schema(), path.string());
         EXPECT_TRUE(checked) << checked.error().message;
     }
+}
+
+/// Every benchmark on hosts and devices has a pair of entries that can be equal in each parameter of both.
+TEST(Suite, QuarterlyTwoMeasuresCommonSizesOnHostsAndDevices) {
+    const auto suite = valid(json::read_file(suites / "quarterly-2.json"));
+    std::map<std::string, std::pair<json::Value, json::Value>> entries; // of hosts, of devices
+    const std::set<std::string> hosts{"host", "openblas", "onednn", "fftw"};
+    const std::set<std::string> devices{"cuda", "cublaslt", "cudnn", "cufft"};
+    for (const auto& entry : suite->at("cases")) {
+        const auto& library = entry["library"];
+        const auto name = (library.is_array() ? library[0] : library).get_ref<const std::string&>();
+        auto& [on_hosts, on_devices] = entries[entry["benchmark"].get<std::string>()];
+        if (hosts.contains(name)) on_hosts.push_back(entry["parameters"]);
+        if (devices.contains(name)) on_devices.push_back(entry["parameters"]);
+    }
+    const auto list = [](const json::Value& value) {
+        if (value.is_array()) return value;
+        const auto text = value.is_string() ? value.get<std::string>() : std::string{};
+        const auto dots = text.find(".."); // a range has both of its ends
+        if (dots == text.npos) return json::Value::array({value});
+        return json::Value::array({text.substr(0, dots), text.substr(dots + 2)});
+    };
+    const auto meet = [&](const json::Value& a, const json::Value& b) {
+        return std::ranges::all_of(a.items(), [&](const auto& item) {
+            const auto own = list(item.value());
+            const auto other = list(b.value(item.key(), item.value()));
+            return std::ranges::any_of(own, [&](const auto& value) {
+                return std::ranges::find(other, value) != other.end();
+            });
+        });
+    };
+    int pairs = 0;
+    for (const auto& [id, sides] : entries) {
+        const auto& [on_hosts, on_devices] = sides;
+        if (on_hosts.empty() || on_devices.empty()) continue;
+        ++pairs;
+        EXPECT_TRUE(std::ranges::any_of(on_hosts, [&](const auto& a) {
+            return std::ranges::any_of(on_devices, [&](const auto& b) { return meet(a, b); });
+        })) << id;
+    }
+    EXPECT_GE(pairs, 15);
 }
 
 /// Do the parameters of a suite's case admit what a limit selects? Lists hold alternatives.

@@ -365,6 +365,19 @@ TEST(Energy, PerCallAndWorkPerWatt) {
     EXPECT_EQ(c.telemetry.energy_joules, 10'000);
 }
 
+TEST(Energy, NamesTheItemsPerJoule) {
+    record::Case c = with_energy(1e12);
+    c.work.push_back({"items", 64.0});
+    c.settings = {{"items", std::string{"tokens"}}};
+    c.headline = "item_rate";
+    conclude(c, 2);
+    const auto* per_joule = metric_of(c, "item_rate_per_watt");
+    ASSERT_NE(per_joule, nullptr);
+    EXPECT_NEAR(*per_joule->value, 0.064, 1e-9); // 32 tokens/s at 500 W
+    EXPECT_EQ(shown_unit(c, *per_joule), "tokens/J");
+    EXPECT_EQ(metric_of(c, "flop_rate_per_watt"), nullptr);
+}
+
 TEST(Energy, OfAWindowWithMuchElseInItSaysNothing) {
     record::Case c = with_energy(1e12);
     c.replicas[0].telemetry.window_seconds = 12; // the calls took ten: 83%

@@ -280,6 +280,29 @@ TEST(DeviceLimits, MemoryIsBusTimesClock) {
     EXPECT_DOUBLE_EQ(*limits(slow).ceilings.at(1).value, 6144 * 2.6e9 * 2 / 8);
 }
 
+TEST(DeviceLimits, BoundARateOfItemsByItsBytesOrItsFlop) {
+    auto step = told(measured("model.some", "item_rate", "1/s", {{"precision", "bf16"}}, 200),
+                     {.footprint_bytes = 16 * gibibyte});
+    step.work = {{"items", 1.0}, {"bytes", 15e9}, {"flops", 15e9}};
+    const auto by = [&](BoundBy bound) {
+        return sheet_limits(bound, step, machine_with(h200()), shipped());
+    };
+    EXPECT_THAT(by(BoundBy::memory).ceilings, IsEmpty()) << "it has no bandwidth";
+    step.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = 3e12});
+    step.metrics.push_back({.name = "flop_rate", .unit = "FLOP/s", .value = 3e12});
+    const auto memory = by(BoundBy::memory);
+    ASSERT_THAT(memory.ceilings, SizeIs(2));
+    EXPECT_DOUBLE_EQ(*memory.ceilings[1].value, 4.8e12 / 15e9); // tokens a second
+    EXPECT_THAT(memory.ceilings[1].source,
+                AllOf(HasSubstr("printed for NVIDIA H200"),
+                      HasSubstr("; times the work per byte of this case")));
+    const auto units = by(BoundBy::matrix_units);
+    ASSERT_THAT(units.ceilings, Not(IsEmpty()));
+    EXPECT_NEAR(*units.ceilings.back().value, 989e12 / 15e9, 100);
+    EXPECT_THAT(units.ceilings.back().source, HasSubstr("; times the work per FLOP of this case"));
+    EXPECT_THAT(by(BoundBy::host_link).ceilings, IsEmpty());
+}
+
 TEST(DeviceLimits, ATransferIsHeldAgainstTheLinkItWasSeenOn) {
     auto c = transfer();
     EXPECT_NEAR(*limits(c).ceilings.at(0).value, 63.0e9, 0.1e9);

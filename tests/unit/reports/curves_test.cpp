@@ -214,14 +214,52 @@ TEST(Serving, TheSectionAnswersOnlyWhatIsAsked) {
         options.p99 = bound;
         return write::to_terminal(test::document_of(sweep(), options), {});
     };
-    EXPECT_THAT(text({}), AllOf(HasSubstr("Latency and throughput by batch"),
-                                HasSubstr("queries per second"), Not(HasSubstr("within 20"))));
+    EXPECT_THAT(text({}),
+                AllOf(HasSubstr("Latency and throughput by batch"), HasSubstr("1.00 kqueries/s"),
+                      Not(HasSubstr("tokens/s")), Not(HasSubstr("within 20"))));
     EXPECT_THAT(text(0.02), AllOf(HasSubstr("at most 1.00 kqueries/s with p99 within 20.0 ms"),
                                   HasSubstr("batch 4 (p99 8.00 ms)")));
     EXPECT_THAT(text(0.001), AllOf(HasSubstr("no batch has its p99 within 1.00 ms"),
                                    HasSubstr("3.00 ms, at batch 1.")));
     const test::Speaking chinese{document::Language::zh};
     EXPECT_THAT(text(0.02), HasSubstr("在 p99 不超过"));
+}
+
+/// Steps of 10, 20 and 60 ms: 100, 800 and 1067 tokens a second.
+record::Run decode_steps(double tokens_each = 1) {
+    record::Run run;
+    for (const auto& [batch, seconds] : {std::pair{1, 0.01}, {16, 0.02}, {64, 0.06}}) {
+        auto c = decoding(batch, seconds, 1.1 * seconds);
+        c.benchmark = "model.llm_decode";
+        c.work = {{"items", batch * tokens_each}};
+        c.settings = {{"items", std::string{"tokens"}}};
+        run.cases.push_back(std::move(c));
+    }
+    return run;
+}
+
+TEST(Serving, CountsTokensOfADecodeStepAndWhatEachUserGets) {
+    const auto series = find_serving(decode_steps(), {}).series.at(0);
+    EXPECT_EQ(series.items, "tokens");
+    EXPECT_DOUBLE_EQ(series.batches[1].rate, 800);
+    EXPECT_DOUBLE_EQ(series.batches[1].per_user.value_or(0), 50);
+    EXPECT_EQ(best_within(series, 0.05)->batch, 16) << "64 users wait 66 ms";
+    ReportOptions options;
+    options.p99 = 0.05;
+    const auto text = [&] {
+        return write::to_terminal(test::document_of(decode_steps(), options), {});
+    };
+    EXPECT_THAT(text(), AllOf(HasSubstr("at most 800 tokens/s with p99 within 50.0 ms"),
+                              HasSubstr("batch 16 (p99 22.0"), HasSubstr("tokens/s/user"),
+                              HasSubstr("Each user of a batch gets one token")));
+    const test::Speaking chinese{document::Language::zh};
+    EXPECT_THAT(text(), HasSubstr("每用户词元速率"));
+}
+
+TEST(Serving, PromptsHaveNoRatePerUser) {
+    const auto series = find_serving(decode_steps(512), {}).series.at(0);
+    EXPECT_DOUBLE_EQ(series.batches[0].rate, 51'200);
+    EXPECT_FALSE(series.batches[0].per_user);
 }
 
 TEST(Serving, ABoundWithoutASeriesIsAnswered) {

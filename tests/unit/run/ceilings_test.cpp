@@ -135,6 +135,39 @@ TEST(Ceilings, ARateBoundsABandwidthByTheBytesPerFlopAndMayNameItsPrecision) {
     }
 }
 
+TEST(Ceilings, OfTwoRoofsInOtherUnitsTheLowerBoundsARateOfItems) {
+    const auto all = held_against("memory.copy peak.fma");
+    auto step = measured("gemm.square", "openblas", values("bf16", "all"), 2, "1/s");
+    step.headline = step.metrics.front().name = "item_rate";
+    step.work = {{"items", 4.0}, {"flops", 64.0}, {"bytes", 8.0}}; // copy allows 10 / 2 = 5
+    step.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = 4});
+    step.metrics.push_back({.name = "flop_rate", .unit = "FLOP/s", .value = 32});
+    for (const double peak : {48.0, 160.0}) { // of which 16 FLOP for each item allow 3 and 10
+        auto cases = judged({measured("peak.fma", "host", values("bf16", "all"), peak), copy(),
+                             measured("peak.fma", "host", values("bf16", "all"), 8), step},
+                            all);
+        EXPECT_EQ(cases.back().ceiling.value, peak < 80 ? 3 : 5);
+        EXPECT_THAT(cases.back().ceiling.source,
+                    HasSubstr(peak < 80 ? "times the work per FLOP of this case"
+                                        : "memory.copy[host], times the work per byte"));
+        std::swap(cases[0], cases[1]); // in any order
+        EXPECT_EQ(judged(cases, all).back().ceiling.value, peak < 80 ? 3 : 5);
+    }
+}
+
+TEST(Ceilings, AnIntegerRateBoundsARateOfItems) {
+    const auto all = held_against("peak.fma");
+    auto step = measured("gemm.square", "openblas", values("int8", "all"), 2, "1/s");
+    step.headline = step.metrics.front().name = "item_rate";
+    step.work = {{"items", 4.0}, {"operations", 64.0}};
+    step.metrics.push_back({.name = "operation_rate", .unit = "OP/s", .value = 32});
+    auto peak = measured("peak.fma", "host", values("int8", "all"), 64, "OP/s");
+    peak.metrics.front().name = "operation_rate";
+    const auto cases = judged({peak, step}, all);
+    EXPECT_EQ(cases.back().ceiling.value, 4);
+    EXPECT_THAT(cases.back().ceiling.source, HasSubstr("times the work per operation"));
+}
+
 TEST(Ceilings, ADisturbedOneIsNone) {
     auto peak = measured("peak.fma", "host", values("fp64", "all"), 60);
     peak.status = record::Status::disturbed;
