@@ -94,6 +94,15 @@ std::string kind_by_text(std::string sentence) {
     return sentence;
 }
 
+/// What a model has unless something is said: all layers, on one device, a cache in bf16.
+bool is_usual(const record::Named& parameter) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> values{
+        {{"layers", "0"}, {"shards", "1"}, {"cache", "bf16"}}};
+    return std::ranges::find(
+               values, std::pair<std::string_view, std::string_view>{
+                           parameter.name, record::to_string(parameter.value)}) != values.end();
+}
+
 /// The status word stands before it, and says the same as these sentences begin with.
 std::string not_applicable(const record::Case& c) {
     const auto message = record::text(c.reason_values, "message");
@@ -193,7 +202,7 @@ std::string case_name(std::string_view benchmark, const record::NamedList& param
         const auto bracket = at == text.npos ? text.npos : text.rfind('[', at);
         const bool needed =
             at != text.npos && (bracket == text.npos || text.find(']', bracket) < at);
-        if (!needed && said.contains(parameter.name)) continue;
+        if (!needed && (said.contains(parameter.name) || is_usual(parameter))) continue;
         if (at == text.npos)
             rest.push_back(parameter_in_words(parameter, known.find(parameter.name)));
         else

@@ -342,6 +342,13 @@ TEST(OfARun, CasesHaveNamesThatPeopleUse) {
     EXPECT_EQ(document::case_name("memory.stream", stream, {}, {"kernel", "stores", "threads"}),
               "STREAM triad");
     EXPECT_EQ(document::case_name("memory.stream", {}), "STREAM");
+    EXPECT_EQ(document::case_name("model.llm_decode", {{"model", "llama3_8b"},
+                                                       {"batch", std::int64_t{1}},
+                                                       {"layers", std::int64_t{0}},
+                                                       {"shards", "8"},
+                                                       {"cache", "bf16"}}),
+              "LLM decoding, llama3 8b, batch 1, shards 8")
+        << "all layers and a cache in bf16 need no words";
     EXPECT_EQ(document::case_name("memory.stream", {{"threads", "all"}}),
               "memory.stream, all threads")
         << "of a version without kernels";
