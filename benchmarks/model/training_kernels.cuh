@@ -361,7 +361,7 @@ struct Loss {
     float share; ///< 1 / tokens
 };
 template <class T>
-__global__ void __launch_bounds__(most_loss_warps* warp_lanes, 2) cross_entropy(Loss<T> of) {
+__global__ void __launch_bounds__(most_loss_warps* warp_lanes) cross_entropy(Loss<T> of) {
     __shared__ float largest[most_loss_warps];
     __shared__ float totals[most_loss_warps];
     const unsigned warps = blockDim.x / warp_lanes;
