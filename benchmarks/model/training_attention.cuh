@@ -56,18 +56,9 @@ struct HeadPlace {
 template <class T>
 __device__ void store_rows(T* to, std::uint64_t stride, const float (&sums)[head_width / 8][4],
                            const float (&share)[2]) {
-    const unsigned g = device::lane() / 4;
-    const unsigned t = device::lane() % 4;
-#pragma unroll
-    for (unsigned half = 0; half < 2; ++half)
-#pragma unroll
-        for (unsigned i = 0; i < 2; ++i) {
-            Eight<T> eight;
-#pragma unroll
-            for (unsigned j = 0; j < 8; ++j)
-                eight.values[j] = static_cast<T>(share[half] * sums[j][2 * half + i]);
-            store(to + (g + 8 * half) * stride + 8 * (2 * t + i), eight);
-        }
+    workload::each_eight<T>(sums, share, [&](unsigned row, unsigned number, const Eight<T>& eight) {
+        store(to + row * stride + number, eight);
+    });
 }
 
 /// A tile of queries by a warp. The longest come first.

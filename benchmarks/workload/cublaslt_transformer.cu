@@ -35,22 +35,12 @@ __global__ void __launch_bounds__(attend_warps* warp)
     const Attended<size> found =
         attend<T, size>({queries, 3 * width}, first_query, length, {queries + width, 3 * width},
                         {queries + 2 * width, 3 * width}, 0, length, score_scale);
-    const unsigned lane = threadIdx.x % warp;
-#pragma unroll
-    for (unsigned half = 0; half < 2; ++half) {
-        const unsigned query = first_query + lane / 4 + 8 * half;
-        if (query >= length) continue;
-        T* const to = results + (first_token + query) * width + head * size;
-        const float share = 1 / found.total[half];
-#pragma unroll
-        for (unsigned i = 0; i < 2; ++i) {
-            device::Pack<T, 8> eight;
-#pragma unroll
-            for (unsigned j = 0; j < 8; ++j)
-                eight.values[j] = static_cast<T>(share * found.sums[j][2 * half + i]);
-            *reinterpret_cast<device::Pack<T, 8>*>(to + 8 * (2 * (lane % 4) + i)) = eight;
-        }
-    }
+    const float share[2] = {1 / found.total[0], 1 / found.total[1]};
+    each_eight<T>(found.sums, share, [&](unsigned row, unsigned number, const auto& eight) {
+        if (first_query + row >= length) return;
+        T* const to = results + (first_token + first_query + row) * width + head * size + number;
+        *reinterpret_cast<device::Pack<T, 8>*>(to) = eight;
+    });
 }
 
 constexpr unsigned norm_threads = 128;

@@ -222,6 +222,26 @@ __device__ Attended<size> attend(const Rows<T>& all_queries, unsigned first_quer
     return found;
 }
 
+/// A lane's numbers of a tile of rows (Attended), times each row's share, eight neighbours at a time: put(row of the tile,
+/// the first number, the eight).
+template <class T, unsigned parts, class Put>
+__device__ void each_eight(const float (&sums)[parts][4], const float (&share)[2], const Put& put) {
+    const unsigned g = threadIdx.x % warp / 4;
+    const unsigned t = threadIdx.x % 4;
+#pragma unroll
+    for (unsigned half = 0; half < 2; ++half)
+#pragma unroll
+        for (unsigned c = 0; c < parts / 8; ++c)
+#pragma unroll
+            for (unsigned i = 0; i < 2; ++i) {
+                device::Pack<T, 8> eight;
+#pragma unroll
+                for (unsigned j = 0; j < 8; ++j)
+                    eight.values[j] = static_cast<T>(share[half] * sums[8 * c + j][2 * half + i]);
+                put(g + 8 * half, 64 * c + 8 * (2 * t + i), eight);
+            }
+}
+
 /// A tile of queries of one group against `span` keys, by one warp.
 template <class T, unsigned size, class C = T>
 __global__ void __launch_bounds__(warp) attend_part(Decode<T, C> of) {

@@ -140,7 +140,7 @@ TEST(FleetTest, FourNodesOfATypeAreNotJudged) {
 }
 
 /// 30 nodes that have the same to be done are one row with one command, which asks all of them; names are ranges.
-TEST(FleetTest, NodesWithTheSameToDoAreOneRow) {
+TEST(FleetTest, NodesWithTheSameCommandAreOneRow) {
     SweepMaker maker;
     maker.sweep(60, [](int node, int item, int) {
         return node >= 40 && item == 0 ? 1 / (node == 50 ? 0.8 : 0.85) : 1.0;
