@@ -71,6 +71,8 @@ inline constexpr std::array metric_table{
     MetricDefinition{"exposed_time", "s", false, "", "time not hidden by computation"},
     MetricDefinition{"overlap", "1", true, "", "share hidden by computation", "", true},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},
+    // Calls that follow each other in one CUDA graph, where a single call is short.
+    MetricDefinition{"time_back_to_back", "s", false, "", "time per call, back to back"},
     // If energy was counted in the window: see summary.hpp.
     MetricDefinition{"energy", "J", false, "", "energy per call"},
     MetricDefinition{"flop_rate_per_watt", "FLOP/s/W", true, "", "floating point rate per watt"},

@@ -104,8 +104,11 @@ public:
 
 private:
     Row& row_of(const std::string& part, const std::string& name) {
-        return *std::ranges::find_if(
+        const auto found = std::ranges::find_if(
             report_.rows, [&](const Row& row) { return row.part == part && row.name == name; });
+        if (found != report_.rows.end()) return *found;
+        return report_.rows.emplace_back(
+            Row{.part = part, .name = name}); // the second time of a turn
     }
     void announce(const std::string& part, const std::string& name) {
         report_.rows.push_back(
@@ -357,7 +360,7 @@ private:
             .folder = work_,
             .pairs = options_.pairs,
             .go_on = go_on,
-            .ours = [&](const Turn& turn, int round) -> Result<double> {
+            .ours = [&](const Turn& turn, int round) -> Result<Rates> {
                 const auto done =
                     execute(step_of(turn, tree_, options_.device), until,
                             fmt::format("turns-{}-{}", turn.name, round), Rank::detail);
@@ -366,7 +369,12 @@ private:
                 const auto& c = done->cases.front();
                 if (c.metrics.empty() || !c.metrics.front().value)
                     return fail("assay gave no rate: " + verdict_of(c).words);
-                return *c.metrics.front().value;
+                Rates rates{.single = *c.metrics.front().value};
+                const auto queued =
+                    std::ranges::find(c.metrics, "time_back_to_back", &record::Metric::name);
+                if (queued != c.metrics.end() && queued->value)
+                    rates.back_to_back = turn.work / *queued->value;
+                return rates;
             },
             .finish =
                 [&](const Turn& turn, Verdict verdict) {

@@ -90,6 +90,7 @@ echo '{"torch": "2.11.0"}'
 while read -r request; do
     case $request in
     *fp8*) echo '{"problem": "this chip has no fp8"}' ;;
+    attention*) echo '{"seconds": 0.001, "back_to_back": 0.0008}' ;;
     *) echo '{"seconds": 0.001}' ;;
     esac
 done <"$2"
@@ -128,6 +129,7 @@ protected:
         fs::copy_file(GPU_CHECK, folder_ / "lib/assay/tests/gpu_check");
         auto run = test::sample_run();
         run.cases.resize(1); // which is ok
+        run.cases[0].metrics.push_back({.name = "time_back_to_back", .unit = "s", .value = 0.0009});
         std::ofstream{folder_ / "sample.json"} << json::to_text(record::to_json(run));
     }
     void program(const std::string& name, const char* text) const {
@@ -218,7 +220,7 @@ TEST_F(GpuCheck, BringsEverythingHome) {
     EXPECT_EQ(rows(all, "contract", "passed").size(), 4U);
     EXPECT_EQ(done().front(), "cuda_memory_stream") << "proves the clock";
     EXPECT_EQ(rows(all, "quick", "passed").size(), 2U) << "the run and its case";
-    EXPECT_EQ(rows(all, "turns", "passed").size(), 9U);
+    EXPECT_EQ(rows(all, "turns", "passed").size(), 16U + 2U) << "two of them have two times";
     EXPECT_THAT(words(all, "gemm bf16 8192"), HasSubstr("2 pairs"));
     EXPECT_EQ(words(all, "gemm fp8_e4m3 8192"), "PyTorch: this chip has no fp8");
     EXPECT_EQ(words(all, "driver"), "NVIDIA H200, 580.159.03");
@@ -307,7 +309,7 @@ TEST_F(GpuCheck, WhatIsNotThereIsMissingAndTheRestIsDone) {
     const auto ended = check({"--budget", "1m"});
     EXPECT_EQ(ended.code, 0) << ended.output;
     const auto all = report();
-    EXPECT_EQ(rows(all, "turns", "missing").size(), 10U);
+    EXPECT_EQ(rows(all, "turns", "missing").size(), 17U);
     EXPECT_EQ(words(all, "fft 256"), "there is no torch in this python3");
     EXPECT_EQ(words(all, "ncu"), "there is no ncu here");
     EXPECT_EQ(rows(all, "contract", "passed").size(), 4U);

@@ -293,6 +293,9 @@ PeerTime read_peer(std::string_view line) {
         time.problem = "the peer gave no time";
     else
         time.seconds = found->get<double>();
+    const auto second = parsed->find("back_to_back");
+    if (second != parsed->end() && second->is_number() && second->get<double>() > 0)
+        time.back_to_back = second->get<double>();
     return time;
 }
 

@@ -8,6 +8,7 @@
 #include "record/model.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,10 +66,11 @@ Verdict verdict_of(const record::Case& c);
 /// "memory.stream[cuda] kernel=triad": begins as the benchmark's other rows do.
 std::string name_of(const record::Case& c);
 
-/// One line of torch_turns.py: {"seconds": 1.4e-3}, or {"problem": "..."}.
+/// One line of torch_turns.py: {"seconds": 1.4e-3}, perhaps with "back_to_back", or {"problem": "..."}.
 struct PeerTime {
-    double seconds = 0;  ///< of one operation
-    std::string problem; ///< not empty: there is no time
+    double seconds = 0;                 ///< of one operation
+    std::optional<double> back_to_back; ///< s, of one among many in a graph
+    std::string problem;                ///< not empty: there is no time
 };
 PeerTime read_peer(std::string_view line);
 

@@ -87,27 +87,38 @@ Ratio& ratio_of(const Turn& turn, std::vector<Ratio>& ratios) {
     return ratios.back();
 }
 
-Result<double> their_rate(Peer& peer, const Turn& turn, const TakeTurns& how) {
+Result<Rates> their_rates(Peer& peer, const Turn& turn, const TakeTurns& how) {
     peer.ask(turn.name);
     const auto line = peer.answer(how.go_on);
     const auto time = line ? read_peer(*line) : PeerTime{.problem = "PyTorch gave no answer"};
     if (!time.problem.empty()) return fail("PyTorch: " + time.problem);
-    return turn.work / time.seconds;
+    Rates rates{.single = turn.work / time.seconds};
+    if (time.back_to_back) rates.back_to_back = turn.work / *time.back_to_back;
+    return rates;
 }
 
-/// Why there is no pair; empty where there is.
+/// Adds a pair to the ratios and finishes their rows. Why there is no pair; empty where there is.
 std::string pair(Peer& peer, const Turn& turn, int round, const TakeTurns& how,
                  std::vector<Ratio>& ratios) {
-    std::optional<double> ours;
-    std::optional<double> theirs;
+    Rates ours;
+    Rates theirs;
     for (const bool is_ours : {round % 2 == 0, round % 2 != 0}) {
-        const auto rate = is_ours ? how.ours(turn, round) : their_rate(peer, turn, how);
-        if (!rate) return rate.error().message;
-        (is_ours ? ours : theirs) = *rate;
+        const auto rates = is_ours ? how.ours(turn, round) : their_rates(peer, turn, how);
+        if (!rates) return rates.error().message;
+        (is_ours ? ours : theirs) = *rates;
     }
-    auto& ratio = ratio_of(turn, ratios);
-    ratio.ours.push_back(*ours);
-    ratio.theirs.push_back(*theirs);
+    const auto add = [&](const Turn& to, double our, double their) {
+        auto& ratio = ratio_of(to, ratios);
+        ratio.ours.push_back(our);
+        ratio.theirs.push_back(their);
+        how.finish(to, verdict_of(ratio));
+    };
+    add(turn, ours.single, theirs.single);
+    if (ours.back_to_back && theirs.back_to_back) {
+        Turn queued = turn;
+        queued.name += ", back to back";
+        add(queued, *ours.back_to_back, *theirs.back_to_back);
+    }
     return {};
 }
 
@@ -133,9 +144,7 @@ void take_turns(const TakeTurns& how, std::vector<Ratio>& ratios) {
         for (const auto& turn : all) {
             if (hopeless.contains(turn.name) || !how.go_on()) continue;
             const auto why = pair(*peer, turn, round, how, ratios);
-            if (why.empty()) {
-                how.finish(turn, verdict_of(ratio_of(turn, ratios)));
-            } else if (how.go_on()) {
+            if (!why.empty() && how.go_on()) {
                 hopeless.insert(turn.name);
                 how.finish(turn, {Outcome::failed, why});
             }

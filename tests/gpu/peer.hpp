@@ -44,6 +44,12 @@ private:
     std::size_t answers_ = 0; ///< that were read
 };
 
+/// Of one turn, in the headline's unit.
+struct Rates {
+    double single = 0;
+    std::optional<double> back_to_back{}; ///< of a short call among many in a graph
+};
+
 /// Every peer has had one pair before any has two; who begins changes from round to round (A B, B A).
 struct TakeTurns {
     std::vector<std::string> arguments; ///< of the peer; none where there is no interpreter
@@ -51,7 +57,7 @@ struct TakeTurns {
     std::filesystem::path folder;
     int pairs = 1; ///< at most
     std::function<bool()> go_on;
-    std::function<Result<double>(const Turn&, int round)> ours; ///< a rate
+    std::function<Result<Rates>(const Turn&, int round)> ours;
     std::function<void(const Turn&, Verdict)> finish;
     std::function<void(const std::string&)> keep_log;
 };

@@ -290,7 +290,16 @@ std::vector<Turn> turns() {
     constexpr double gemm = 2.0 * 8192 * 8192 * 8192; // multiplications and additions
     constexpr double copied = 2.0 * (2UL << 30U);     // read and written
     constexpr double points = 256.0 * 256 * 256;
-    constexpr double fft = 5 * points * 24; // 5 N log2 N
+    constexpr double fft = 5 * points * 24;                         // 5 N log2 N
+    constexpr double cached = 2.0 * 16 * 4096 * (32 / 8) * 128 * 2; // keys and values in bf16
+    // Projections, MLP and attention of a token, as workload.transformer_layer counts them.
+    constexpr double layer = 128 * (24.0 * 768 * 768 + 4.0 * 128 * 768); // of a sequence
+    constexpr double convolution = 2.0 * 40 * 40 * 256 * 256 * 64; // without products with padding
+    constexpr double moved = 1UL << 28U;
+    const std::string grouped =
+        "batch=16 context=4096 heads=32 head_size=128 group=8 precision=bf16";
+    const std::string bert = "sequence=128 hidden=768 precision=bf16 batch=";
+    const std::string pinned = "memory=pinned engine=copy_engine bytes=256MiB direction=";
     const std::string llama = "model=llama3_8b context=1536 ";
     const std::string square = "size=8192 load=sustained cache=hot data=normal precision=";
     return {
@@ -300,6 +309,16 @@ std::vector<Turn> turns() {
         {"copy 2147483648", copied, "B/s", "memory.stream[cuda]", "kernel=copy footprint=4GiB"},
         {"fft 256", fft, "FLOP/s", "fft.transform[cufft]",
          "dimensions=3d points=256 type=c2c precision=fp32"},
+        {"attention cudnn 16 4096 8", cached, "B/s", "workload.attention[cudnn]", grouped},
+        {"attention flash 16 4096 8", cached, "B/s", "workload.attention[cuda]", grouped},
+        {"layer hand 8 128", 8 * layer, "FLOP/s", "workload.transformer_layer[cublaslt]",
+         bert + "8"},
+        {"layer hand 64 128", 64 * layer, "FLOP/s", "workload.transformer_layer[cublaslt]",
+         bert + "64"},
+        {"convolution 64", convolution, "FLOP/s", "workload.convolution[cudnn]",
+         "layer=res4_3x3 batch=64 precision=bf16"},
+        {"to_device 268435456", moved, "B/s", "transfer.host[cuda]", pinned + "to_device"},
+        {"to_host 268435456", moved, "B/s", "transfer.host[cuda]", pinned + "to_host"},
         {"gemm fp64 8192", gemm, "FLOP/s", "gemm.square[cublaslt]", square + "fp64"},
         {"decode 1 1536", 1, "tokens/s", "model.llm_decode[cublaslt]", llama + "batch=1"},
         {"decode 64 1536", 64, "tokens/s", "model.llm_decode[cublaslt]", llama + "batch=64"},

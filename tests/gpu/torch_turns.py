@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # PyTorch, taking turns with assay from one process. It reads requests, one a line, from stdin or from the file that is
-# named, and answers each with one line of JSON, {"seconds": of one operation} or {"problem": "..."}:
+# named, and answers each with one line of JSON, {"seconds": of one operation} or {"problem": "..."}. Short operations
+# have a second time, "back_to_back": one of 20 in a CUDA graph, where "seconds" is a graph of one between two events.
 #
 #   gemm bf16 8192       product of two square matrices of random normal data
 #   copy 2147483648      bytes of the device's memory copied to others
@@ -9,13 +10,20 @@
 #   prefill 2048         a prompt of so many tokens by the same
 #   images 64            ResNet-50 in bf16, channels last, batch norm folded
 #   train 32 1024        a step of GPT-2 124M: sequences, tokens of each; AdamW is fused, weights fp32 under autocast
+#   to_device 268435456  bytes of pinned memory copied to the device; also to_host
+#   attention cudnn 16 4096 8    a token of 16 sequences attends to 4096 keys; 8 of 32 heads share one; or flash
+#   layer hand 8 128     BERT's encoder layer in bf16: sequences, tokens of each; by hand with the faster of SDPA's
+#                        kernels, or `encoder`: nn.TransformerEncoderLayer, whose GELU is an approximation
+#   convolution 64       ResNet-50's res4_3x3 in bf16 with bias and ReLU, channels last
 #
 # Models run as one CUDA graph, but for training, which torch.compile() makes from the same code.
 #
 # torch_turns.py --facts prints the versions that are installed and does not load them.
 import json
 import math
+import statistics
 import sys
+import time
 
 
 def say(**what):
@@ -34,6 +42,7 @@ if sys.argv[1:] == ["--facts"]:
 try:
     import torch
     import torch.nn.functional as F
+    from torch.nn.attention import SDPBackend, sdpa_kernel
 except Exception as problem:  # not there, or its libraries are not
     say(problem=f"python3 cannot import torch: {problem}")
     sys.exit(1)
@@ -73,7 +82,14 @@ def fft(points):
     return lambda: torch.fft.fftn(source, out=out)
 
 
-def in_graph(operation):
+def transfer(direction, size):
+    host = torch.randint(0, 256, (int(size),), dtype=torch.uint8).pin_memory()
+    device = torch.randint(0, 256, (int(size),), dtype=torch.uint8, device="cuda")
+    target, source = (device, host) if direction == "to_device" else (host, device)
+    return lambda: target.copy_(source, non_blocking=True)
+
+
+def in_graph(operation, calls=1):
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side), torch.inference_mode():
@@ -82,7 +98,8 @@ def in_graph(operation):
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.inference_mode(), torch.cuda.graph(graph):
-        operation()
+        for _ in range(calls):
+            operation()
     return graph.replay
 
 
@@ -124,6 +141,49 @@ def llama(batch, new, context):
         return F.linear(F.rms_norm(x[:, -1], (hidden,), scale), head).argmax(-1)
 
     return in_graph(torch.compile(step, mode="max-autotune-no-cudagraphs", fullgraph=True))
+
+
+def attention(kernel, batch, context, group):
+    """Keys and values lie tokens first, as caches have them."""
+    heads, size = 32, 128
+    query = torch.randn(batch, heads, 1, size, device="cuda", dtype=torch.bfloat16)
+    keys, values = (torch.randn(batch, context, heads // group, size, device="cuda", dtype=torch.bfloat16)
+                    .transpose(1, 2) for _ in range(2))
+    which = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}[kernel]
+
+    def call():
+        with sdpa_kernel(which):
+            return F.scaled_dot_product_attention(query, keys, values, enable_gqa=group > 1)
+
+    return call
+
+
+def layer(how, batch, length, which):
+    hidden, heads = 768, 12
+    whole = torch.nn.TransformerEncoderLayer(hidden, heads, 4 * hidden, dropout=0.0, activation="gelu",
+                                             batch_first=True, device="cuda", dtype=torch.bfloat16).eval()
+    x = torch.randn(batch, length, hidden, device="cuda", dtype=torch.bfloat16)
+    if how == "encoder":
+        return lambda: whole(x)
+    own = whole.self_attn
+
+    def call():
+        qkv = F.linear(x, own.in_proj_weight, own.in_proj_bias).view(batch, length, 3, heads, -1)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
+        with sdpa_kernel(which):
+            found = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+        one = whole.norm1(x + F.linear(found, own.out_proj.weight, own.out_proj.bias))
+        return whole.norm2(one + whole.linear2(F.gelu(whole.linear1(one))))
+
+    return call
+
+
+def convolution(batch):
+    last = torch.channels_last
+    torch.backends.cudnn.benchmark = True
+    source = random(batch, 256, 14, 14).to(memory_format=last)
+    weight, bias = random(256, 256, 3, 3).to(memory_format=last), random(256)
+    return lambda: torch.cudnn_convolution_relu(source, weight, bias, (1, 1), (1, 1), (1, 1), 1)
 
 
 def images(batch):
@@ -215,8 +275,41 @@ def seconds(operation, calls):
     return begin.elapsed_time(end) / 1e3
 
 
+def single(operation):
+    """Behind a kernel that waits, so that the launch is hidden."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda._sleep(400000)
+    begin.record()
+    operation()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / 1e3
+
+
+def short(operation, calls=20):
+    one, many = in_graph(operation), in_graph(operation, calls)
+    begin = time.monotonic()
+    while time.monotonic() - begin < 1:
+        seconds(many, 20)
+    return {"seconds": statistics.median(single(one) for _ in range(60)),
+            "back_to_back": statistics.median(seconds(many, 5) / (5 * calls) for _ in range(20))}
+
+
 def answer(kind, *arguments):
+    if kind == "attention":
+        return short(attention(arguments[0], *map(int, arguments[1:])))
+    if kind == "convolution":
+        return short(convolution(int(arguments[0])))
+    if kind == "layer":
+        kernels = [SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION][:1 if arguments[0] == "encoder" else 2]
+        return min((short(layer(arguments[0], *map(int, arguments[1:]), which)) for which in kernels),
+                   key=lambda times: times["seconds"])
+    return {"seconds": long(kind, *arguments)}
+
+
+def long(kind, *arguments):
     make = {"gemm": gemm, "copy": copy, "fft": fft,
+            "to_device": lambda size: transfer(kind, size), "to_host": lambda size: transfer(kind, size),
             "decode": lambda batch, context: llama(int(batch), 1, int(context)),
             "prefill": lambda tokens: llama(1, int(tokens), int(tokens)),
             "images": lambda batch: images(int(batch)),
@@ -232,7 +325,7 @@ def answer(kind, *arguments):
 say(torch=torch.__version__, cuda=torch.version.cuda, device=torch.cuda.get_device_name())
 for line in open(sys.argv[1]) if len(sys.argv) > 1 else sys.stdin:
     try:
-        say(seconds=answer(*line.split()))
+        say(**answer(*line.split()))
     except Exception as problem:  # an unknown request, an unsupported precision, too little memory
         say(problem=(str(problem) or type(problem).__name__).splitlines()[0])
     torch.cuda.empty_cache()  # what lies idle is assay's

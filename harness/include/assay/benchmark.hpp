@@ -298,6 +298,6 @@ concept HasOutputs = requires(const B finished) {
 
 template <class B>
 concept ReportsMetrics =
-    requires(const B finished, Metrics& metrics) { finished.metrics(metrics); };
+    requires(B finished, Metrics& metrics) { finished.metrics(metrics); };
 
 } // namespace assay

@@ -105,6 +105,7 @@ TEST(GpuOutcomes, FactsAreLastLines) {
 TEST(GpuOutcomes, APeerHasATimeOrAProblem) {
     EXPECT_EQ(read_peer(R"({"seconds": 1.5e-3})").seconds, 1.5e-3);
     EXPECT_EQ(read_peer(R"({"seconds": 1.5e-3})").problem, "");
+    EXPECT_EQ(read_peer(R"({"seconds": 1.5e-3, "back_to_back": 1.4e-3})").back_to_back, 1.4e-3);
     for (const char* line : {"", "Traceback", "[]", "{}", R"({"seconds": "fast"})",
                              R"({"seconds": 0})", R"({"problem": 7})"})
         EXPECT_NE(read_peer(line).problem, "") << line;
