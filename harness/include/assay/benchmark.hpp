@@ -297,7 +297,6 @@ concept HasOutputs = requires(const B finished) {
 };
 
 template <class B>
-concept ReportsMetrics =
-    requires(B finished, Metrics& metrics) { finished.metrics(metrics); };
+concept ReportsMetrics = requires(B finished, Metrics& metrics) { finished.metrics(metrics); };
 
 } // namespace assay
