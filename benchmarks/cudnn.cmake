@@ -19,6 +19,7 @@ target_sources(assay_module_cudnn PRIVATE workload/cudnn_graph.cpp)
 assay_benchmark(cudnn workload::device_convolution)
 assay_benchmark(cudnn workload::device_convolution3d)
 assay_benchmark(cudnn workload::cudnn_attention workload/cudnn_attention.cu)
+assay_benchmark(cudnn workload::cudnn_prefill workload/cudnn_prefill.cu)
 assay_benchmark(cudnn model::cudnn_image_classification model/cudnn_image_classification.cu)
 # Opened at run time, here first, whatever the loader's search path says.
 if(CUDNN_LIBRARY)

@@ -38,6 +38,50 @@ void launch(void (*kernel)(Parameters...), const Launch& how, const Arguments&..
 #endif
 }
 
+#ifndef ASSAY_HIP
+/// what(config) of a launch by clusters of so many blocks, whose number is a multiple of it; compute capability 9.0.
+template <class What>
+cudaError_t with_clusters(const Launch& how, unsigned blocks, const What& what) {
+    cudaLaunchAttribute size{};
+    size.id = cudaLaunchAttributeClusterDimension;
+    size.val.clusterDim = {blocks, 1, 1};
+    const cudaLaunchConfig_t config{how.blocks, how.threads, how.shared_bytes,
+                                    how.stream, &size,       1};
+    return what(&config);
+}
+
+/// How many such clusters the device runs at once; 0: none. Allows the kernel clusters of more than 8 blocks and its
+/// shared memory.
+template <class... Parameters>
+int most_clusters(void (*kernel)(Parameters...), const Launch& how, unsigned cluster) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(how.shared_bytes)));
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    int clusters = 0;
+    const cudaError_t status = with_clusters(how, cluster, [&](const cudaLaunchConfig_t* config) {
+        return cudaOccupancyMaxActiveClusters(&clusters, reinterpret_cast<const void*>(kernel),
+                                              config);
+    });
+    if (status == cudaSuccess) return clusters;
+    cudaGetLastError(); // or a later call would find this error
+    return 0;
+}
+
+template <class... Parameters, class... Arguments>
+void launch_clusters(void (*kernel)(Parameters...), const Launch& how, unsigned cluster,
+                     const Arguments&... arguments) {
+#ifdef ASSAY_DEVICE_COMPILER
+    with_clusters(how, cluster, [&](const cudaLaunchConfig_t* config) {
+        return cudaLaunchKernelEx(config, kernel, arguments...);
+    });
+#else
+    device_on_cpu::launch({how.blocks, how.threads, how.shared_bytes,
+                           reinterpret_cast<const void*>(kernel), warp_lanes, cluster},
+                          how.stream, [=] { kernel(arguments...); });
+#endif
+}
+#endif
+
 /// what(T{}), T being the type of that place in the list.
 template <class First, class... Rest, class What>
 auto with_type(std::size_t place, const What& what) {

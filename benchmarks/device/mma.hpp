@@ -8,7 +8,9 @@
 
 namespace assay::device {
 
-/// c += a b. NVIDIA's have 32 lanes, AMD's (16 x 16) have 64.
+/// c += a b. NVIDIA's have 32 lanes, AMD's (16 x 16) have 64. Sparse: of each four neighbours in a row of a two are given
+/// (of tf32, of each two one), and a fifth register of a is the metadata that says which. fp16_fp16: sums are fp16, two
+/// of them in a register.
 enum class Mma : std::uint8_t {
     m16n8k8_tf32,
     m16n8k16_fp16,
@@ -28,7 +30,15 @@ enum class Mma : std::uint8_t {
     m16n16k32_e4m3fnuz, ///< CDNA3 alone, as the next
     m16n16k32_e5m2fnuz,
     m16n16k32_e4m3, ///< CDNA4 and later, as the next
-    m16n16k32_e5m2
+    m16n16k32_e5m2,
+    m16n8k16_fp16_fp16,
+    m16n8k16_tf32_sparse,
+    m16n8k32_fp16_sparse,
+    m16n8k32_bf16_sparse,
+    m16n8k64_int8_sparse,
+    m16n8k64_e4m3_sparse,
+    m16n8k64_e5m2_sparse,
+    m16n8k32_fp16_fp16_sparse
 };
 
 } // namespace assay::device

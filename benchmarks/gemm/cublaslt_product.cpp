@@ -150,8 +150,9 @@ Product::Product(const Library& library, DevicePrecision precision, Accumulation
 }
 
 void Product::describe_bias() {
-    const cublasLtEpilogue_t adds_bias = CUBLASLT_EPILOGUE_BIAS;
-    set(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE, adds_bias);
+    const cublasLtEpilogue_t last =
+        operands_.has_gelu ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+    set(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE, last);
     set(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands_.bias);
 }
 

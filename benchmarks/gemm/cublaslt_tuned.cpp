@@ -2,6 +2,8 @@
 
 #include "gemm/cublaslt_tuned.hpp"
 
+#include "device/graph.hpp"
+#include "device/holding.hpp"
 #include "device/output.hpp"
 #include "gemm/device_axes.hpp"
 #include "gemm/product_shapes.hpp"
@@ -82,7 +84,8 @@ ChosenProduct::ChosenProduct(const Library& library, const Conditions& condition
 
 /// Seconds of one call of each, infinite where the library refuses. The first call of an algorithm loads its
 /// kernels, which waits for the device and must not happen behind a kernel that waits for us.
-double ChosenProduct::time(const std::vector<ChosenProduct*>& products, std::size_t algorithm) {
+double ChosenProduct::time(const std::vector<ChosenProduct*>& products, std::size_t algorithm,
+                           Queued queued) {
     ChosenProduct& first = *products.front();
     for (ChosenProduct* product : products) product->algorithm_ = algorithm;
     const auto queue = [&] {
@@ -99,7 +102,16 @@ double ChosenProduct::time(const std::vector<ChosenProduct*>& products, std::siz
         const double more = std::clamp(std::floor(enough / once), 0.0, 64.0);
         if (more < 2) return once;
         const auto calls = static_cast<std::uint64_t>(more);
-        return first.clock_.seconds(calls, queue) / static_cast<double>(calls);
+        if (queued == Queued::plain)
+            return first.clock_.seconds(calls, queue) / static_cast<double>(calls);
+        // Two operations each at most; all of them are behind a stream that is held back.
+        const std::uint64_t some =
+            std::min(calls, device::held_calls(static_cast<int>(2 * products.size())));
+        const device::Graph graph{first.stream_, [&] {
+                                      for (std::uint64_t i = 0; i < some; ++i) queue();
+                                  }};
+        return first.clock_.seconds(1, [&] { graph.launch(first.stream_); }) /
+               static_cast<double>(some);
     } catch (const LibraryError&) {
         cudaGetLastError(); // a launch that failed is not the fault of the next algorithm
         return std::numeric_limits<double>::infinity();
@@ -107,14 +119,14 @@ double ChosenProduct::time(const std::vector<ChosenProduct*>& products, std::siz
 }
 
 Trial ChosenProduct::tune(const std::vector<ChosenProduct*>& products, std::size_t most,
-                          const TrialLimits& limits) {
+                          const TrialLimits& limits, Queued queued) {
     const ChosenProduct& first = *products.front();
     const std::size_t count = std::min(most, first.product_.algorithms());
     Trial trial = find_fastest(
         count,
         [&](std::size_t algorithm, double& spent) {
             const Stopwatch watch;
-            const double seconds = time(products, algorithm);
+            const double seconds = time(products, algorithm, queued);
             spent += watch.seconds();
             return seconds;
         },

@@ -33,6 +33,10 @@ struct Conditions {
 /// Can this device multiply matrices of all these shapes? `shapes` is not empty.
 Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes);
 
+/// How a benchmark queues products, and so its trial: some need a second operation, which clears a few bytes and takes
+/// longer in a graph.
+enum class Queued : std::uint8_t { plain, in_graph };
+
 /// A product by one of the algorithms that the library offers: the one that it thinks best, or the fastest by trial.
 /// Everything that it is given must outlive it.
 class ChosenProduct {
@@ -42,11 +46,13 @@ public:
                   const Scratch& scratch, const device::Stream& stream, device::EventClock& clock);
 
     /// The fastest of the first `most` algorithms by trial. Throws where none works.
-    Trial tune(std::size_t most, const TrialLimits& limits) { return tune({this}, most, limits); }
+    Trial tune(std::size_t most, const TrialLimits& limits, Queued queued = Queued::plain) {
+        return tune({this}, most, limits, queued);
+    }
     /// The same for several products of one shape, timed one after the other, so that no matrix is in a cache that is
     /// not there in use; seconds are those of all.
     static Trial tune(const std::vector<ChosenProduct*>& products, std::size_t most,
-                      const TrialLimits& limits);
+                      const TrialLimits& limits, Queued queued = Queued::plain);
     void queue() const { product_.queue(algorithm_, stream_); }
 
     std::size_t algorithm() const { return algorithm_; } ///< its place in the library's list
@@ -54,7 +60,8 @@ public:
     std::string arithmetic() const { return product_.arithmetic(algorithm_); }
 
 private:
-    static double time(const std::vector<ChosenProduct*>& products, std::size_t algorithm);
+    static double time(const std::vector<ChosenProduct*>& products, std::size_t algorithm,
+                       Queued queued);
 
     const device::Stream& stream_;
     device::EventClock& clock_;

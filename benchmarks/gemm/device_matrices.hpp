@@ -26,7 +26,8 @@ struct Operands {
     // A matrix with a row for each step of the sums, where the usual one has a row for each row or column of the product.
     bool a_by_steps = false;
     bool b_by_steps = false;
-    float scale = 1; ///< of the product, before anything is added; where sums are fp32
+    float scale = 1;       ///< of the product, before anything is added; where sums are fp32
+    bool has_gelu = false; ///< what the library's epilogue says is GELU comes last; with a bias
 };
 
 class DeviceMatrices {

@@ -10,8 +10,10 @@
 #include <assay/host_device.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace assay::md {
 
@@ -35,14 +37,14 @@ inline constexpr std::uint32_t cell_capacity = 64;
 template <class T>
 struct CellBox {
     T edge;
-    T half;
+    T per_edge; ///< edges in a unit of length
     T cells_per_length;
     std::int32_t along; ///< cells along an edge
 
     static CellBox of(double edge) {
         constexpr double least = (cutoff + skin) / 2;
         const auto along = std::max<std::int32_t>(1, static_cast<std::int32_t>(edge / least));
-        return {static_cast<T>(edge), static_cast<T>(edge / 2), static_cast<T>(along / edge),
+        return {static_cast<T>(edge), static_cast<T>(1 / edge), static_cast<T>(along / edge),
                 along};
     }
     std::size_t cells() const {
@@ -66,10 +68,13 @@ struct CellBox {
         if (coordinate < 0) return coordinate + edge;
         return coordinate >= edge ? coordinate - edge : coordinate;
     }
-    /// Nearest image of the difference between two atoms. Exactly opposite for opposite ones.
+    /// Nearest image of the difference between two atoms. Exactly opposite for opposite ones: the last bit of `ones` is
+    /// worth 1, so that adding it rounds to whole edges, and it is even, so that ties round alike on both sides. The
+    /// product with -1, 0 or 1 edge is exact: the result is rounded once, fused or not.
     ASSAY_HOST_DEVICE T nearest(T difference) const {
-        if (difference > half) return difference - edge;
-        return difference < -half ? difference + edge : difference;
+        constexpr T ones = sizeof(T) == 4 ? T{0x1.8p23} : static_cast<T>(0x1.8p52);
+        const T edges = (difference * per_edge + ones) - ones;
+        return difference - edges * edge;
     }
     /// Cells to look at along an axis, and the first of them for an atom in cell `own`: two on either
     /// side, or all, each once.
@@ -93,9 +98,9 @@ struct LiquidArrays {
     Four<T>* velocity;
     Four<T>* force;
     std::uint32_t* number;
-    Four<T>* sorted_position; ///< where a sort writes to
-    Four<T>* sorted_velocity;
-    std::uint32_t* sorted_number;
+    Four<T>* next_position; ///< written by sorts, and by steps while others read `position`
+    Four<T>* next_velocity; ///< written by sorts
+    std::uint32_t* next_number;
     std::uint32_t* cell;       ///< of each atom
     std::uint32_t* order;      ///< atoms in the order of their cells
     std::uint32_t* in_cell;    ///< atoms; all zero outside of a sort
@@ -104,9 +109,21 @@ struct LiquidArrays {
     std::uint32_t* neighbour_count;
     std::uint32_t* overflow; ///< not zero: a cell, or a list, had no room
 
+    /// The binary logarithm of `lanes`: devices need many instructions to divide integers.
+    ASSAY_HOST_DEVICE unsigned lane_bits() const {
+        return static_cast<unsigned>(std::popcount(lanes - 1));
+    }
     /// Where neighbour k of an atom stands: what the threads of a warp read at once lies together.
     ASSAY_HOST_DEVICE std::size_t entry(std::uint32_t atom, std::uint32_t k) const {
-        return (static_cast<std::size_t>(k / lanes) * atoms + atom) * lanes + k % lanes;
+        const std::uint32_t lane = k & (lanes - 1);
+        return static_cast<std::size_t>(k - lane) * atoms + static_cast<std::size_t>(atom) * lanes +
+               lane;
+    }
+    /// Makes what a sort has written the state.
+    void take_sorted() {
+        std::swap(position, next_position);
+        std::swap(velocity, next_velocity);
+        std::swap(number, next_number);
     }
 };
 

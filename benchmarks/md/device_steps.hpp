@@ -78,18 +78,9 @@ struct GatherAtom {
     LiquidArrays<T> a;
     ASSAY_HOST_DEVICE void operator()(std::uint64_t to) const {
         const std::uint32_t from = a.order[to];
-        a.sorted_position[to] = a.position[from];
-        a.sorted_velocity[to] = a.velocity[from];
-        a.sorted_number[to] = a.number[from];
-    }
-};
-template <class T>
-struct CopyBack {
-    LiquidArrays<T> a;
-    ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const {
-        a.position[i] = a.sorted_position[i];
-        a.velocity[i] = a.sorted_velocity[i];
-        a.number[i] = a.sorted_number[i];
+        a.next_position[to] = a.position[from];
+        a.next_velocity[to] = a.velocity[from];
+        a.next_number[to] = a.number[from];
     }
 };
 
@@ -101,29 +92,24 @@ ASSAY_HOST_DEVICE void visit_around(const LiquidArrays<T>& a, const Four<T>& p,
                                     const Visit& visit) {
     const CellBox<T>& box = a.box;
     const std::int32_t looked_at = box.looked_at();
-    const std::int32_t z = box.first_looked_at(box.at(p.z));
-    const auto visit_cells = [&](std::uint32_t first_cell, std::uint32_t past_cell) {
-        const std::uint32_t first = a.first[first_cell];
-        const std::uint32_t past = a.first[past_cell];
-        const std::uint32_t most = first + 5 * cell_capacity; // also of a system that has exploded
-        for (std::uint32_t other = first; other < past && other < most; ++other) visit(other);
-    };
+    // Along z cells follow each other: one run, and a second one where it reaches over the end of the box.
+    const std::int32_t z = box.inside(box.first_looked_at(box.at(p.z)));
+    const std::int32_t over = z + looked_at - box.along;
     for (std::int32_t i = 0; i < looked_at; ++i)
         for (std::int32_t j = 0; j < looked_at; ++j) {
             const std::int32_t x = box.inside(box.first_looked_at(box.at(p.x)) + i);
             const std::int32_t y = box.inside(box.first_looked_at(box.at(p.y)) + j);
-            // Along z cells follow each other: one run, or one at either end of the box.
-            const std::uint32_t column = box.index(x, y, 0);
-            const std::uint32_t end = column + static_cast<std::uint32_t>(box.along);
-            if (z < 0) {
-                visit_cells(column, column + static_cast<std::uint32_t>(z + looked_at));
-                visit_cells(column + static_cast<std::uint32_t>(z + box.along), end);
-            } else if (z + looked_at > box.along) {
-                visit_cells(column, column + static_cast<std::uint32_t>(z + looked_at - box.along));
-                visit_cells(column + static_cast<std::uint32_t>(z), end);
-            } else {
-                visit_cells(column + static_cast<std::uint32_t>(z),
-                            column + static_cast<std::uint32_t>(z + looked_at));
+            const std::uint32_t* const begins = a.first + box.index(x, y, 0);
+#pragma unroll 1
+            for (std::int32_t run = 0; run < (over > 0 ? 2 : 1); ++run) {
+                const std::uint32_t first = begins[run == 0 ? z : 0];
+                const std::uint32_t past = begins[run == 1   ? over
+                                                  : over > 0 ? box.along
+                                                             : z + looked_at];
+                const std::uint32_t most =
+                    first + 5 * cell_capacity; // also of a system that has exploded
+                for (std::uint32_t other = first; other < past && other < most; ++other)
+                    visit(other);
             }
         }
 }
@@ -138,14 +124,14 @@ struct ListNeighbours {
         constexpr T reach = static_cast<T>((cutoff + skin) * (cutoff + skin));
         std::uint32_t count = 0;
         visit_around(a, p, [&](std::uint32_t other) {
-            if (other == atom) return;
             const Four<T> q = device::read_only(a.position + other);
             const T x = a.box.nearest(p.x - q.x);
             const T y = a.box.nearest(p.y - q.y);
             const T z = a.box.nearest(p.z - q.z);
-            if (!(x * x + y * y + z * z < reach)) return;
-            if (count < list_capacity) a.neighbours[a.entry(atom, count)] = other;
-            ++count;
+            // One branch alone, because a warp waits for those of its threads that take one.
+            const bool is_near = (x * x + y * y + z * z < reach) & (other != atom);
+            if (is_near & (count < list_capacity)) a.neighbours[a.entry(atom, count)] = other;
+            count += is_near ? 1 : 0;
         });
         if (count > list_capacity) *a.overflow = 1;
         a.neighbour_count[atom] = count < list_capacity ? count : list_capacity;
@@ -154,19 +140,22 @@ struct ListNeighbours {
 
 // --- motion -----------------------------------------------------------------------------------------
 
-/// Part of the force on an atom that one of its threads finds; the force is the sum over all of them.
-template <class T>
+/// Part of the force on an atom that one of its threads finds; the force is the sum over all of them. Divides as
+/// `Arithmetic` does.
+template <class T, class Arithmetic = Plain<T>>
 struct ShareOfForce {
-    LiquidArrays<T> a;
+    const LiquidArrays<T>& a;
     ASSAY_HOST_DEVICE Four<T> operator()(std::uint32_t atom, std::uint32_t lane) const {
         constexpr T cutoff_squared = static_cast<T>(cutoff * cutoff);
         const Four<T> p = device::read_only(a.position + atom);
-        const std::uint32_t count = a.neighbour_count[atom];
+        const std::uint32_t rounds =
+            (a.neighbour_count[atom] + a.lanes - 1 - lane) >> a.lane_bits();
         const std::size_t stride =
             static_cast<std::size_t>(a.atoms) * a.lanes; // entry() of k + lanes
         const std::uint32_t* entry = a.neighbours + a.entry(atom, lane);
         Four<T> force{};
-        for (std::uint32_t k = lane; k < count; k += a.lanes, entry += stride) {
+#pragma unroll 4
+        for (std::uint32_t round = 0; round < rounds; ++round, entry += stride) {
             const std::uint32_t other = device::read_only(entry);
             const Four<T> q = device::read_only(a.position + other);
             const T x = a.box.nearest(p.x - q.x);
@@ -174,7 +163,7 @@ struct ShareOfForce {
             const T z = a.box.nearest(p.z - q.z);
             const T squared = x * x + y * y + z * z;
             // Computed in any case: the threads of a warp would wait for each other anyhow.
-            const T factor = force_over_distance(Plain<T>{}, squared);
+            const T factor = force_over_distance(Arithmetic{}, squared);
             const T counted = squared < cutoff_squared ? factor : T{0};
             force.x += counted * x;
             force.y += counted * y;
@@ -184,14 +173,17 @@ struct ShareOfForce {
     }
 };
 
-/// A kick of the velocity, and a drift with the new one.
+/// A kick of the velocity, and a drift with the new one to `next_position`.
 template <class T>
 struct MoveAtom {
     LiquidArrays<T> a;
     T kick;
     T drift;
-    ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const {
-        const Four<T> f = a.force[i];
+    bool keeps_force = false; ///< for a check, or to go on from
+
+    ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const { (*this)(i, a.force[i]); }
+    ASSAY_HOST_DEVICE void operator()(std::uint64_t i, const Four<T>& f) const {
+        if (keeps_force) a.force[i] = f;
         Four<T> v = a.velocity[i];
         Four<T> p = a.position[i];
         v.x += kick * f.x;
@@ -201,35 +193,56 @@ struct MoveAtom {
         p.y += drift * v.y;
         p.z += drift * v.z;
         a.velocity[i] = v;
-        a.position[i] = p;
+        a.next_position[i] = p;
+    }
+};
+/// Steps and sorts leave the state in either buffer.
+template <class T>
+struct CopyState {
+    LiquidArrays<T> from;
+    LiquidArrays<T> to;
+    ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const {
+        to.position[i] = from.position[i];
+        to.velocity[i] = from.velocity[i];
+        to.number[i] = from.number[i];
     }
 };
 
 // --- order ------------------------------------------------------------------------------------------
 
 template <class T>
-void rebuild(const LiquidArrays<T>& a, const auto& on) {
+void rebuild(LiquidArrays<T>& a, const auto& on) {
     on.each(a.atoms, AssignCell<T>{a});
     on.sum_up(a.in_cell, a.first, a.box.cells());
     on.each(a.atoms, PlaceAtom<T>{a});
     on.each(a.box.cells(), SortCell<T>{a});
     on.each(a.atoms, GatherAtom<T>{a});
-    on.each(a.atoms, CopyBack<T>{a});
+    a.take_sorted();
     on.each(a.atoms, ListNeighbours<T>{a});
 }
 
-/// The second half of a step's kick and the first half of the next one's are one, as on a host.
+/// Takes over the state from where sorts write it, makes the list and computes the forces.
 template <class T>
-void run_steps_of(const LiquidArrays<T>& a, int steps, const auto& on) {
-    const auto move = [&](double kick, double drift) {
-        on.each(a.atoms, MoveAtom<T>{a, static_cast<T>(kick), static_cast<T>(drift)});
-    };
-    for (int step = 1; step <= steps; ++step) {
-        move(step == 1 ? time_step / 2 : time_step, time_step);
-        if (step % rebuild_interval == 0) rebuild(a, on);
-        on.forces(a);
+void start_from_next(LiquidArrays<T> a, const auto& on) {
+    a.take_sorted();
+    rebuild(a, on);
+    on.forces(MoveAtom<T>{a, 0, 0, true});
+}
+
+/// The second half of a step's kick and the first half of the next one's are one, as on a host; so forces and motion
+/// are one kernel.
+template <class T>
+void run_steps_of(const LiquidArrays<T>& given, int steps, const auto& on) {
+    constexpr T step = static_cast<T>(time_step);
+    LiquidArrays<T> a = given;
+    on.each(a.atoms, MoveAtom<T>{a, step / 2, step});
+    for (int done = 1; done <= steps; ++done) {
+        std::swap(a.position, a.next_position);
+        if (done % rebuild_interval == 0) rebuild(a, on);
+        const bool is_last = done == steps;
+        on.forces(MoveAtom<T>{a, is_last ? step / 2 : step, is_last ? 0 : step, is_last});
     }
-    move(time_step / 2, 0);
+    on.each(a.atoms, CopyState<T>{a, given});
 }
 
 // --- check ------------------------------------------------------------------------------------------

@@ -138,8 +138,7 @@ private:
     const float* last_norm_ = nullptr;
     std::vector<Rotate<Number>> rotations_;
     workload::Decode<Number> decode_{}; // of the first layer
-    device::Buffer<float> sums_;        // of parts of the context
-    device::Buffer<float2> states_;
+    workload::DecodingParts parts_;
     std::optional<device::Graph> graph_;
     Picks spoils_{52};
     double planning_seconds_ = 0;
@@ -269,17 +268,14 @@ inline void LlmOnDevice::choose_span() {
                .values = nullptr,
                .sums = nullptr,
                .states = nullptr,
+               .joined = nullptr,
                .group = static_cast<std::uint32_t>(shape_.group()),
                .context = static_cast<std::uint32_t>(step_.context),
                .span = tile};
-    auto spans = workload::spans_of(decode_, stretches, properties.multiprocessors);
-    if (properties.is_cpu()) spans.resize(1); // nothing to time
-    decode_.span = *std::ranges::min_element(spans);
-    states_ = device::Buffer<float2>{stretches * decode_.tiles() * decode_.splits() * tile};
-    sums_ = device::Buffer<float>{states_.size() * static_cast<std::size_t>(shape_.head_size)};
-    decode_.states = states_.data();
-    decode_.sums = sums_.data();
-    device::Place::clock.expect_operations(2 * layers_.size());
+    const auto spans = parts_.prepare(
+        decode_, workload::DecodingKernel<Number, Number, Results<Number>>::of(shape_.head_size),
+        shape_.head_size, stretches, properties, stream);
+    device::Place::clock.expect_operations(layers_.size());
     decode_.span = device::fastest_of(device::Place::clock, spans, [this](std::uint32_t span) {
         decode_.span = span;
         for (std::size_t layer = 0; layer < layers_.size(); ++layer) queue_attention(layer);
@@ -301,19 +297,15 @@ void LlmOnDevice::queue_decoding(const Layer& l, const C* keys, const C* values)
                                          .values = values,
                                          .sums = decode_.sums,
                                          .states = decode_.states,
+                                         .joined = decode_.joined,
                                          .group = decode_.group,
                                          .context = decode_.context,
                                          .span = decode_.span,
                                          .score_scale = 1 / l.keys.scale(),
                                          .value_scale = 1 / l.values.scale()};
-    const auto stretches = static_cast<unsigned>(step_.batch * shape_.key_heads);
-    device::launch(shape_.head_size == 128 ? workload::attend_part<Number, 128, C>
-                                           : workload::attend_part<Number, 64, C>,
-                   {stretches * of.tiles() * of.splits(), warp, stream.get()}, of);
-    device::launch(workload::join_parts<Number, Results<Number>, C>,
-                   {static_cast<unsigned>(step_.batch * shape_.heads),
-                    static_cast<unsigned>(shape_.head_size), stream.get()},
-                   of, l.context.results(l.context_fp8));
+    workload::DecodingKernel<Number, C, Results<Number>>::of(shape_.head_size)
+        .queue(stream, of, static_cast<std::size_t>(step_.batch * shape_.key_heads),
+               l.context.results(l.context_fp8));
 }
 
 inline void LlmOnDevice::queue_attention(std::size_t layer) const {

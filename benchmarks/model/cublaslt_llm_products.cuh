@@ -114,7 +114,7 @@ public:
         place_.clock.expect_operations(4 * all.size()); // as in gemm.square
         const bool few = place_.properties.is_cpu();
         gemm::ChosenProduct::tune(all, few ? 3 : std::size_t{gemm::Product::most},
-                                  {.rounds = few ? 1 : 3, .seconds = 1});
+                                  {.rounds = few ? 1 : 3, .seconds = 1}, gemm::Queued::in_graph);
         by_rows_ = shape_.n <= most_row_tokens && (few || are_rows_faster());
         return by_rows_ ? "rows" : gemm::text_of(products_.front().config());
     }

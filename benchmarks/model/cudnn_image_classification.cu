@@ -284,15 +284,15 @@ public:
         .id = "model.image_classification",
         .question = "How many images per second does this device classify with ResNet-50?",
         .method =
-            "One pass of a batch through ResNet-50 v1.5, from images of 224 x 224 on the device to "
-            "1000 scores each and the class with the greatest, as one CUDA graph. Convolutions "
-            "and classifier are graphs of cuDNN with fused bias, residual and ReLU, each by the "
-            "fastest of the first eight engines that the library offers; poolings and the choice "
-            "are kernels of this program. Channels lie last, three of images are filled to eight; "
-            "sums are fp32. Batch norms are folded into weights. Weights and images are random. "
-            "Every step is checked: a sample of its results, spread evenly, is recomputed in fp64 "
-            "from what the steps before have stored, within the rounding of sums and of storing; "
-            "the class exactly.",
+            "One pass of a batch through ResNet-50 v1.5, from images of 224 x 224 on the device "
+            "to 1000 scores each and the class with the greatest, as one CUDA graph. "
+            "Convolutions and classifier are graphs of cuDNN with fused bias, residual and ReLU, "
+            "each by the fastest plan of a trial of a second, as in workload.convolution; "
+            "poolings and the choice are kernels of this program. Channels lie last, three of "
+            "images are filled to eight; sums are fp32. Batch norms are folded into weights. "
+            "Weights and images are random. Every step is checked: a sample of its results, "
+            "spread evenly, is recomputed in fp64 from what the steps before have stored, within "
+            "the rounding of sums and of storing; the class exactly.",
         .caveats = "The rate of a library: another version may be faster, and int8 is. Decoding, "
                    "scaling and copying of images are left out, and so is a server: calls follow "
                    "each other. Random weights classify nothing; their speed is that of trained "

@@ -6,7 +6,7 @@
 
 #include "device/benchmark.cuh"
 #include "device/pack.hpp"
-#include "workload/device_attention_kernels.cuh"
+#include "workload/device_decoding_kernels.cuh"
 
 #include <cuda_fp8.h>
 
@@ -55,10 +55,11 @@ struct Results {
         *in_eights(narrow + at) = few;
     }
 };
-/// Called by join_parts().
+/// Called by attend_part().
 template <class T>
-__device__ void store_at(const Results<T>& results, std::uint64_t at, float value) {
-    results.put(at, value);
+__device__ void store_at(const Results<T>& results, std::uint64_t at,
+                         const workload::Four& values) {
+    for (unsigned k = 0; k < 4; ++k) results.put(at + k, values.values[k]);
 }
 
 /// Numbers of fp8, from those before they are scaled and rounded.

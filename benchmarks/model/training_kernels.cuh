@@ -8,6 +8,7 @@
 #include "device/benchmark.cuh"
 #include "device/pack.hpp"
 #include "model/training.hpp"
+#include "workload/gelu.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -153,25 +154,8 @@ __global__ void __launch_bounds__(adders* warp_lanes) add_groups(Sums of) {
 
 // --- GELU ----------------------------------------------------------------------------------------------
 
-ASSAY_HOST_DEVICE inline float normal_distribution(float x) {
-    constexpr float root_half = 0.707106781F;
-    return 0.5F * (1 + erff(root_half * x));
-}
-
-/// x Phi(x) of eight numbers.
-template <class T>
-struct Gelu {
-    const T* from;
-    T* to;
-    ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const {
-        auto eight = load<Eight<T>>(from + 8 * i);
-        for (T& number : eight.values) {
-            const auto x = static_cast<float>(number);
-            number = static_cast<T>(x * normal_distribution(x));
-        }
-        store(to + 8 * i, eight);
-    }
-};
+using workload::Gelu;
+using workload::normal_distribution;
 
 constexpr unsigned strip_warps = 2; // eight columns by a lane
 

@@ -166,7 +166,8 @@ protected:
         workload::Kernels names;
         for (const auto& [kind, products] : kinds_) {
             place_.clock.expect_operations(most_operations * products.size());
-            gemm::ChosenProduct::tune(products, gemm::Product::most, limits);
+            gemm::ChosenProduct::tune(products, gemm::Product::most, limits,
+                                      gemm::Queued::in_graph);
             names.add(gemm::text_of(products.front()->config()));
         }
         planning_seconds_ = watch.seconds();

@@ -25,26 +25,22 @@ constexpr int slot_values(FmaPrecision precision) {
 struct Fp64 {
     using Format = Fp64Fma;
     using Register = double;
-    __device__ static Register wide(double value) { return value; }
     __device__ static Register step(Register x, Register f, Register a) { return fma(x, f, a); }
 };
 struct Fp32 {
     using Format = Fp32Fma;
     using Register = float;
-    __device__ static Register wide(float value) { return value; }
     __device__ static Register step(Register x, Register f, Register a) { return fmaf(x, f, a); }
 };
 // NOLINTBEGIN(performance-unnecessary-value-param): registers
 struct Fp16 {
     using Format = Fp16Fma;
     using Register = __half2;
-    __device__ static Register wide(float value) { return __float2half2_rn(value); }
     __device__ static Register step(Register x, Register f, Register a) { return __hfma2(x, f, a); }
 };
 struct Bf16 {
     using Format = Bf16Fma;
     using Register = __nv_bfloat162;
-    __device__ static Register wide(float value) { return __float2bfloat162_rn(value); }
     __device__ static Register step(Register x, Register f, Register a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
         return __hfma2(x, f, a);
@@ -57,14 +53,27 @@ struct Bf16 {
 };
 // NOLINTEND(performance-unnecessary-value-param)
 
+/// Pairs come as parameters of the kernel: a constant is an immediate of the instruction, which one of its two opcodes
+/// (HFMA2, HFMA2.MMA) has, and the pipe of the other would stay idle.
+template <class Kind>
+__device__ typename Kind::Register in_register(typename Kind::Format::Slot parameter,
+                                               typename Kind::Format::Slot constant) {
+    if constexpr (Kind::Format::values == 1) return constant;
+    typename Kind::Register pair;
+    memcpy(static_cast<void*>(&pair), &parameter, sizeof pair);
+    return pair;
+}
+
 template <class Kind, unsigned chains>
 __global__ void __launch_bounds__(fma_threads)
     run_chains(const typename Kind::Register* start, typename Kind::Register* result,
-               std::uint64_t rounds) {
+               std::uint64_t rounds, typename Kind::Format::Slot factor_slot,
+               typename Kind::Format::Slot addend_slot) {
+    using Format = typename Kind::Format;
     const std::uint64_t threads = static_cast<std::uint64_t>(gridDim.x) * blockDim.x;
     const std::uint64_t thread = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const auto factor = Kind::wide(Kind::Format::factor);
-    const auto addend = Kind::wide(Kind::Format::addend);
+    const auto factor = in_register<Kind>(factor_slot, Format::slot_of(Format::factor));
+    const auto addend = in_register<Kind>(addend_slot, Format::slot_of(Format::addend));
     typename Kind::Register values[chains];
 #pragma unroll
     for (unsigned k = 0; k < chains; ++k) values[k] = start[k * threads + thread];
@@ -132,8 +141,10 @@ void launch_fma(FmaPrecision precision, const FmaSlots& slots, const FmaShape& s
                 const device::Stream& stream) {
     with_kind(precision, [&]<class Kind>(Kind) {
         using Register = typename Kind::Register;
+        using Format = typename Kind::Format;
         device::launch(kernel_of<Kind>(shape.chains), {shape.blocks, fma_threads, stream.get()},
-                       as<Register>(slots.start), as<Register>(slots.result), shape.rounds);
+                       as<Register>(slots.start), as<Register>(slots.result), shape.rounds,
+                       Format::slot_of(Format::factor), Format::slot_of(Format::addend));
     });
 }
 
@@ -165,8 +176,7 @@ public:
             "A roofline bound for code that stays in registers and uses no tensor cores "
             "(peak.tensor), at the clock this instruction mix allows. Starting and ending the "
             "kernel is included, below one percent. A multiply-add counts as two operations. "
-            "Devices not made for fp64 have a thirty-second or less of their fp32 rate. On compute "
-            "capability 9.0 fp16 and bf16 reach half of the datasheet's rate.",
+            "Devices not made for fp64 have a thirty-second or less of their fp32 rate.",
         .headline = "flop_rate",
         .place = device::place_kind,
         .bound = Bound::vector_units,

@@ -42,6 +42,7 @@ struct WideFma {
     static constexpr T factor = static_cast<T>(-0.99999512345678);
     static constexpr T addend = T{1} - factor;
 
+    ASSAY_HOST_DEVICE static constexpr Slot slot_of(T value) { return value; }
     ASSAY_HOST_DEVICE static Slot start(std::uint64_t slot) {
         return random_uniform(fma_start_seed, slot, T{0.5}, T{1.5});
     }
@@ -87,6 +88,7 @@ struct NarrowFma {
     ASSAY_HOST_DEVICE static Slot pair(float low, float high) {
         return packed(low) | packed(high) << 16U;
     }
+    ASSAY_HOST_DEVICE static Slot slot_of(float value) { return pair(value, value); }
     ASSAY_HOST_DEVICE static Slot start(std::uint64_t slot) {
         return pair(start_value(2 * slot), start_value(2 * slot + 1));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/benchmark.cuh"
 #include "peak/device_fma_chains.hpp"
-#include "peak/device_tensor_data.hpp"
+#include "peak/device_tensor_kinds.cuh"
 #include "peak/device_wgmma.hpp"
 
 namespace assay::peak {
@@ -13,73 +13,11 @@ constexpr std::size_t register_bytes(TensorFormat format) {
 
 inline constexpr unsigned tensor_threads = 256; ///< of a block
 
-#if defined(ASSAY_COMPILED_FOR) // of the device that is the CPU
-constexpr int compiled_for = ASSAY_COMPILED_FOR;
-#elif defined(__CUDA_ARCH__)
-constexpr int compiled_for = __CUDA_ARCH__ / 10;
-#elif defined(__gfx90a__)
-constexpr int compiled_for = 90;
-#elif defined(__gfx950__)
-constexpr int compiled_for = 95;
-#elif defined(__HIP_DEVICE_COMPILE__)
-constexpr int compiled_for = 94;
-#else
-constexpr int compiled_for = 0; // the host's pass; no code comes of it
-#endif
-
-// The formats differ in the types of a register and a sum. Where the instruction is missing, nothing is computed;
-// the benchmark does not run there, and its check would fail.
-template <TensorFormat of>
-struct Kind {
-    static constexpr TensorFormat format = of;
-    using Register = std::uint32_t;
-    using Sum = float;
-};
-template <>
-struct Kind<TensorFormat::fp64> {
-    static constexpr TensorFormat format = TensorFormat::fp64;
-    using Register = double;
-    using Sum = double;
-};
-template <>
-struct Kind<TensorFormat::int8> {
-    static constexpr TensorFormat format = TensorFormat::int8;
-    using Register = std::uint32_t;
-    using Sum = std::int32_t;
-};
-
-/// The instruction of a format on the device that is compiled for.
-constexpr device::Mma instruction_of(TensorFormat format) {
-    using enum device::Mma;
-    switch (format) {
-    case TensorFormat::fp64:
-        return is_amd ? m16n16k4_fp64 : compiled_for >= 90 ? m16n8k16_fp64 : m8n8k4_fp64;
-    case TensorFormat::fp32:
-        return m16n16k4_fp32;
-    case TensorFormat::tf32:
-        return is_amd ? m16n16k8_xf32 : m16n8k8_tf32;
-    case TensorFormat::fp16:
-        return is_amd ? m16n16k16_fp16 : m16n8k16_fp16;
-    case TensorFormat::bf16:
-        return is_amd ? m16n16k16_bf16 : m16n8k16_bf16;
-    case TensorFormat::int8:
-        return !is_amd ? m16n8k32_int8 : compiled_for >= 94 ? m16n16k32_int8 : m16n16k16_int8;
-    case TensorFormat::fp8_e4m3:
-        return is_amd ? m16n16k32_e4m3 : m16n8k32_e4m3;
-    case TensorFormat::fp8_e4m3fnuz:
-        return m16n16k32_e4m3fnuz;
-    case TensorFormat::fp8_e5m2fnuz:
-        return m16n16k32_e5m2fnuz;
-    case TensorFormat::fp8_e5m2:
-        break;
-    }
-    return is_amd ? m16n16k32_e5m2 : m16n8k32_e5m2;
-}
-
+/// Where the instruction is missing, nothing is computed; the benchmark does not run there, and its check would fail.
 template <class K>
-__device__ void multiply(typename K::Sum* c, const typename K::Register* a,
+__device__ void multiply(typename K::SumRegister* c, const typename K::Register* a,
                          const typename K::Register* b) {
-    device::multiply_add<instruction_of(K::format)>(c, a, b);
+    device::multiply_add<instruction_of(K::kind)>(c, a, b);
 }
 
 template <class K>
@@ -87,39 +25,51 @@ __global__ void __launch_bounds__(tensor_threads)
     run_tensor(const typename K::Register* a_from, const typename K::Register* b_from,
                const typename K::Sum* start, typename K::Sum* result, std::int64_t pairs,
                std::int64_t repeats) {
-    constexpr TensorShape shape = tensor_shape(K::format, compiled_for);
-    constexpr unsigned chains = tensor_plan(K::format, true).chains;
+    constexpr TensorShape shape = tensor_shape(K::kind, compiled_for);
+    constexpr unsigned chains = tensor_plan(K::kind, true).chains;
     constexpr unsigned sums = shape.sums();
+    constexpr unsigned steps = K::kind.promotes ? promoted_pairs : 1;
     const unsigned lane = threadIdx.x % warp_lanes;
     const std::uint64_t threads = static_cast<std::uint64_t>(gridDim.x) * blockDim.x;
     const std::uint64_t thread = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    typename K::Register a[2][shape.a_registers()];
+    typename K::Register a[2][shape.a_words()];
     typename K::Register b[2][shape.b_registers()];
 #pragma unroll
     for (unsigned operand = 0; operand < 2; ++operand) {
 #pragma unroll
-        for (unsigned r = 0; r < shape.a_registers(); ++r)
-            a[operand][r] = a_from[(operand * shape.a_registers() + r) * warp_lanes + lane];
+        for (unsigned r = 0; r < shape.a_words(); ++r)
+            a[operand][r] = a_from[(operand * shape.a_words() + r) * warp_lanes + lane];
 #pragma unroll
         for (unsigned r = 0; r < shape.b_registers(); ++r)
             b[operand][r] = b_from[(operand * shape.b_registers() + r) * warp_lanes + lane];
     }
     typename K::Sum total[chains][sums] = {};
     for (std::int64_t repeat = 0; repeat < repeats; ++repeat) {
-        typename K::Sum c[chains][sums];
+        typename K::SumRegister c[chains][sums / K::packed];
+        const auto add_to_total = [&] {
+#pragma unroll
+            for (unsigned i = 0; i < chains * sums; ++i)
+                total[i / sums][i % sums] += get_sum<K>(c[i / sums], i % sums);
+        };
 #pragma unroll
         for (unsigned i = 0; i < chains * sums; ++i)
-            c[i / sums][i % sums] = start[i * threads + thread];
+            set_sum<K>(c[i / sums], i % sums, start[i * threads + thread]);
+        if constexpr (K::kind.promotes) add_to_total();
 #pragma unroll 2
-        for (std::int64_t pair = 0; pair < pairs; ++pair) {
+        for (std::int64_t pair = 0; pair < pairs; pair += steps) {
+            if constexpr (K::kind.promotes)
 #pragma unroll
-            for (unsigned k = 0; k < chains; ++k) multiply<K>(c[k], a[k % 2], b[0]);
+                for (unsigned i = 0; i < chains * sums; ++i) c[i / sums][i % sums] = 0;
 #pragma unroll
-            for (unsigned k = 0; k < chains; ++k) multiply<K>(c[k], a[k % 2], b[1]);
+            for (unsigned step = 0; step < steps; ++step) {
+#pragma unroll
+                for (unsigned k = 0; k < chains; ++k) multiply<K>(c[k], a[k % 2], b[0]);
+#pragma unroll
+                for (unsigned k = 0; k < chains; ++k) multiply<K>(c[k], a[k % 2], b[1]);
+            }
+            if constexpr (K::kind.promotes) add_to_total();
         }
-#pragma unroll
-        for (unsigned i = 0; i < chains * sums; ++i)
-            total[i / sums][i % sums] += c[i / sums][i % sums];
+        if constexpr (!K::kind.promotes) add_to_total();
     }
 #pragma unroll
     for (unsigned i = 0; i < chains * sums; ++i)
@@ -146,28 +96,10 @@ struct WrongSum {
     }
 };
 
-/// Calls what(kind) with the kind as a type.
-template <class What>
-auto with_kind(TensorFormat format, const What& what) {
-    using enum TensorFormat;
-    return device::with_type<Kind<fp64>, Kind<tf32>, Kind<fp16>, Kind<bf16>, Kind<int8>,
-                             Kind<fp8_e4m3>, Kind<fp8_e5m2>, Kind<fp32>, Kind<fp8_e4m3fnuz>,
-                             Kind<fp8_e5m2fnuz>>(static_cast<std::size_t>(format), what);
-}
-
-template <class T>
-T* as(std::byte* memory) {
-    return reinterpret_cast<T*>(memory);
-}
-template <class T>
-const T* as(const std::byte* memory) {
-    return reinterpret_cast<const T*>(memory);
-}
-
 /// 90 where the code that this device runs was compiled for compute capability 9.0. AMD's code is for one chip.
-int tensor_compiled_for(TensorFormat format) {
+int tensor_compiled_for(const TensorKind& kind) {
     if constexpr (is_amd) return device::properties().capability;
-    return with_kind(format, []<class K>(K) {
+    return with_kind(kind, []<class K>(K) {
         cudaFuncAttributes attributes{};
         device::check(cudaFuncGetAttributes(&attributes, run_tensor<K>));
         return attributes.ptxVersion;
@@ -175,8 +107,8 @@ int tensor_compiled_for(TensorFormat format) {
 }
 
 /// Blocks that a multiprocessor holds at once.
-int tensor_resident_blocks(TensorFormat format) {
-    return with_kind(format, []<class K>(K) {
+int tensor_resident_blocks(const TensorKind& kind) {
+    return with_kind(kind, []<class K>(K) {
         int blocks = 0;
         device::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_tensor<K>,
                                                                     tensor_threads, 0));
@@ -184,18 +116,18 @@ int tensor_resident_blocks(TensorFormat format) {
     });
 }
 
-void fill_sums(TensorFormat format, const TensorArrays& arrays, const TensorSums& sums,
+void fill_sums(const TensorKind& kind, const TensorArrays& arrays, const TensorSums& sums,
                std::uint64_t count, const device::Stream& stream) {
-    with_kind(format, [&]<class K>(K) {
+    with_kind(kind, [&]<class K>(K) {
         using Sum = typename K::Sum;
         device::on_each(stream, count, MakeStart<Sum>{as<Sum>(arrays.start), sums});
     });
     device::check_launches();
 }
 
-void launch_tensor(TensorFormat format, const TensorArrays& arrays, const TensorSums& sums,
+void launch_tensor(const TensorKind& kind, const TensorArrays& arrays, const TensorSums& sums,
                    const device::Stream& stream) {
-    with_kind(format, [&]<class K>(K) {
+    with_kind(kind, [&]<class K>(K) {
         using Register = typename K::Register;
         using Sum = typename K::Sum;
         const auto blocks = static_cast<unsigned>(sums.threads / tensor_threads);
@@ -205,9 +137,9 @@ void launch_tensor(TensorFormat format, const TensorArrays& arrays, const Tensor
     });
 }
 
-Check check_tensor(TensorFormat format, const TensorArrays& arrays, const TensorSums& sums,
+Check check_tensor(const TensorKind& kind, const TensorArrays& arrays, const TensorSums& sums,
                    std::uint64_t count, const device::Stream& stream) {
-    return with_kind(format, [&]<class K>(K) {
+    return with_kind(kind, [&]<class K>(K) {
         using Sum = typename K::Sum;
         const WrongSum<Sum> wrong{as<Sum>(arrays.result), arrays.growths, sums};
         return device::check_each(stream, count, wrong, 0,
@@ -215,23 +147,45 @@ Check check_tensor(TensorFormat format, const TensorArrays& arrays, const Tensor
     });
 }
 
+enum class Sparsity : std::uint8_t { none, two_of_four };
+enum class Accumulation : std::uint8_t { exact, fast };
+struct TensorParams {
+    TensorFormat precision = TensorFormat::bf16;
+    Sparsity sparsity = Sparsity::none;
+    Accumulation accumulation = Accumulation::exact;
+};
+
+constexpr Name<Accumulation> accumulations[]{{"exact", Accumulation::exact},
+                                             {"fast", Accumulation::fast}};
+/// By default both on NVIDIA's devices: frozen suites without this parameter have always measured fast fp8.
+template <bool amd>
+consteval auto accumulation_axis() {
+    constexpr const char* help = "accumulation of fp8 products: as exact as fp32, or fast";
+    constexpr auto field = &TensorParams::accumulation;
+    if constexpr (amd)
+        return choice("accumulation", help, field, accumulations, {Accumulation::exact});
+    else
+        return choice("accumulation", help, field, accumulations);
+}
+
 class DeviceTensor : public device::OnDevice {
 public:
-    struct Params {
-        TensorFormat precision = TensorFormat::bf16;
-    };
+    using Params = TensorParams;
     static constexpr Info info{
         .id = "peak.tensor",
         .version = is_amd ? 1 : 2, // 1: mma.sync on 9.0, too
         .question = is_amd ? "What is the matrix-core peak of this device from registers?"
                            : "What is the tensor-core peak of this device from registers?",
         .method =
-            "Independent chains of the matrix instruction (dense) on random operands, accumulating "
-            "in fp32 (fp64 and int32 for fp64 and int8): wgmma on compute capability 9.0, a in "
-            "registers and b in shared memory; mma.sync on other devices of NVIDIA and for fp64, "
-            "MFMA on AMD's, all operands in registers. The setting `instruction` names it and its "
-            "shape. The fastest number of warps in a short trial is used. Operands are chosen so "
-            "that every sum is exact; each is compared on the device with its closed form.",
+            "Independent chains of the matrix instruction on random operands, accumulating in fp32 "
+            "(fp64 and int32 for fp64 and int8, fp16 for fp16_accumulate): wgmma on compute "
+            "capability 9.0, a in registers and b in shared memory; mma.sync on other devices of "
+            "NVIDIA and for fp64, MFMA on AMD's, all operands in registers. The setting "
+            "`instruction` names it and its shape. NVIDIA's exact fp8 adds the sums of every four "
+            "instructions to others in fp32, as libraries do; fast fp8 leaves them in the tensor "
+            "cores. Sparse operands have random positions. The fastest number of warps in a short "
+            "trial is used. Operands are chosen so that every sum is exact; each is compared on "
+            "the device with its closed form.",
         .caveats =
             is_amd
                 ? "16 x 16 MFMA on registers, as libraries use it; tf32 is xf32 of CDNA3. The fnuz "
@@ -240,10 +194,12 @@ public:
                   "Holds at the clock this instruction mix allows; integers of few bits take "
                   "less power than full mantissas. A multiply-add counts as two operations."
                 : "On compute capability 10.x mma.sync reaches a part of the tensor-core peak: "
-                  "tcgen05 is not used, and library matrix products exceed this value. No "
-                  "sparsity. Holds at the clock that this instruction mix and the power limit "
-                  "allow; integers of few bits take less power than full mantissas. A "
-                  "multiply-add counts as two operations.",
+                  "tcgen05 is not used, and library matrix products exceed this value. With 2:4 "
+                  "sparsity (tf32: 1:2) the operations of the dense product count, as in data "
+                  "sheets, although half of them are left out; dense work is not compared with it. "
+                  "Holds at the clock that this instruction mix and the power limit allow; "
+                  "integers of few bits take less power than full mantissas. A multiply-add "
+                  "counts as two operations.",
         .headline = "flop_rate",
         .place = device::place_kind,
         .bound = Bound::matrix_units,
@@ -256,7 +212,13 @@ public:
                 Name{"int8", TensorFormat::int8}, Name{"fp8_e4m3", TensorFormat::fp8_e4m3},
                 Name{"fp8_e5m2", TensorFormat::fp8_e5m2}, Name{"fp32", TensorFormat::fp32},
                 Name{"fp8_e4m3fnuz", TensorFormat::fp8_e4m3fnuz},
-                Name{"fp8_e5m2fnuz", TensorFormat::fp8_e5m2fnuz}}),
+                Name{"fp8_e5m2fnuz", TensorFormat::fp8_e5m2fnuz},
+                Name{"fp16_accumulate", TensorFormat::fp16_accumulate}}),
+        choice("sparsity", "zeros in a: none, or two of four neighbours (tf32: one of two)",
+               &Params::sparsity,
+               {Name{"none", Sparsity::none}, Name{"2:4", Sparsity::two_of_four}},
+               {Sparsity::none}),
+        accumulation_axis<is_amd>(),
     };
     static constexpr bool is_ceiling = true;
 
@@ -264,9 +226,14 @@ public:
         constexpr std::int64_t buffers = std::int64_t{512}
                                          << 20U; // more than any device's sums need
         const int capability = tensor_capability(p.precision);
+        if (p.accumulation == Accumulation::fast && (is_amd || !is_fp8(p.precision)))
+            return Fit::no("not applicable: only fp8 on NVIDIA's devices has a fast accumulation");
+        if (p.sparsity != Sparsity::none && !can_be_sparse(p.precision))
+            return Fit::no("not applicable: no instruction for 2:4 sparsity in this format");
         if (Fit device = device::fits_device(buffers, capability); !device) return device;
-        const int compiled = tensor_compiled_for(p.precision);
-        if (!has_instruction(p.precision, compiled))
+        const int compiled = tensor_compiled_for(kind_of(p));
+        if (!has_instruction(p.precision, compiled) ||
+            (is_emulated(kind_of(p), compiled) && !has_wgmma(kind_of(p))))
             return Fit::no("not applicable: this device has no matrix instruction of this format");
         return Fit::needs(compiled >= capability, "a build for compute capability ", capability,
                           " or later (ASSAY_CUDA_ARCHITECTURES), this device runs code for ",
@@ -274,56 +241,62 @@ public:
     }
 
     DeviceTensor(const Params& p, const Context& context)
-        : format_{p.precision}, by_warpgroup_{has_wgmma(format_)}, device_{device::properties()},
-          shape_{by_warpgroup_ ? wgmma_shape(format_)
-                               : tensor_shape(format_, tensor_compiled_for(format_))},
-          plan_{tensor_plan(format_, has_fast_fp64(device_.capability))},
+        : kind_{kind_of(p)}, by_warpgroup_{has_wgmma(kind_)}, device_{device::properties()},
+          shape_{by_warpgroup_ ? wgmma_shape(kind_)
+                               : tensor_shape(kind_, tensor_compiled_for(kind_))},
+          plan_{tensor_plan(kind_, has_fast_fp64(device_.capability))},
           block_threads_{by_warpgroup_ ? wgmma_lanes : tensor_threads},
-          most_blocks_{by_warpgroup_ ? wgmma_resident_blocks(format_)
-                                     : tensor_resident_blocks(format_)} {
+          most_blocks_{by_warpgroup_ ? wgmma_resident_blocks(kind_)
+                                     : tensor_resident_blocks(kind_)} {
         if (by_warpgroup_) {
             plan_.chains = 1;
             context.sustained(device::powerful_batch, 0);
         }
-        plan_.pairs = device_.times<std::int64_t>(plan_.pairs, 1);
+        plan_.pairs = device_.times<std::int64_t>(plan_.pairs, kind_.promotes  ? 2 * promoted_pairs
+                                                               : by_warpgroup_ ? wgmma_pairs
+                                                                               : 1);
+        most_blocks_ = device_.times(most_blocks_, std::min(most_blocks_, 2));
+        plan_.repeats = device_.times(plan_.repeats, std::min<std::int64_t>(plan_.repeats, 2));
         set_blocks(most_blocks_);
         upload_operands();
-        start_ = device::Buffer<std::byte>{count() * register_bytes(format_)};
+        start_ = device::Buffer<std::byte>{count() * register_bytes(kind_.format)};
         result_ = device::Buffer<std::byte>{start_.size()};
         choose_blocks();
-        context.setting("instruction", joined(by_warpgroup_ ? "wgmma m"
-                                              : is_amd      ? "mfma m"
-                                                            : "mma.sync m",
-                                              shape_.m, 'n', shape_.n, 'k', shape_.k));
+        const auto* const family = by_warpgroup_     ? "wgmma"
+                                   : is_amd          ? "mfma"
+                                   : kind_.is_sparse ? "mma"
+                                                     : "mma.sync";
+        context.setting("instruction", joined(family, kind_.is_sparse ? ".sp m" : " m", shape_.m,
+                                              'n', shape_.n, 'k', shape_.k));
         context.setting("chains", plan_.chains);
         context.setting("blocks", sums_.threads / block_threads_);
         context.setting("block_threads", block_threads_);
-        context.setting("compiled_for", tensor_compiled_for(format_));
+        context.setting("compiled_for", tensor_compiled_for(kind_));
     }
 
     void run() {
         const auto launch = by_warpgroup_ ? launch_wgmma : launch_tensor;
-        launch(format_, arrays(), sums_, stream_);
+        launch(kind_, arrays(), sums_, stream_);
     }
 
     Work work() const {
         const double operations = shape_.operations() * plan_.chains *
                                   static_cast<double>(2 * plan_.pairs * plan_.repeats) *
                                   static_cast<double>(sums_.threads) / shape_.lanes;
-        return format_ == TensorFormat::int8 ? Work{.operations = operations}
-                                             : Work{.flops = operations};
+        return kind_.format == TensorFormat::int8 ? Work{.operations = operations}
+                                                  : Work{.flops = operations};
     }
-    Check verify() const { return check_tensor(format_, arrays(), sums_, count(), stream_); }
+    Check verify() const { return check_tensor(kind_, arrays(), sums_, count(), stream_); }
     void poison() {
         // A NaN; as an integer far below every sum.
-        device::set_bytes(result_, format_ == TensorFormat::int8 ? 0x80 : 0xff, stream_);
+        device::set_bytes(result_, kind_.format == TensorFormat::int8 ? 0x80 : 0xff, stream_);
     }
     /// One sum, by one.
     void spoil() {
         const std::uint64_t pick = spoils_.next() % count();
-        if (format_ == TensorFormat::fp64)
+        if (kind_.format == TensorFormat::fp64)
             raise<double>(pick);
-        else if (format_ == TensorFormat::int8)
+        else if (kind_.format == TensorFormat::int8)
             raise<std::int32_t>(pick);
         else
             raise<float>(pick);
@@ -331,6 +304,13 @@ public:
 
 private:
     static constexpr std::uint64_t operand_seed = 11;
+
+    static TensorKind kind_of(const Params& p) {
+        return {.format = p.precision,
+                .is_sparse = p.sparsity == Sparsity::two_of_four,
+                .promotes =
+                    !is_amd && is_fp8(p.precision) && p.accumulation == Accumulation::exact};
+    }
 
     std::uint64_t count() const { return sums_.threads * plan_.chains * sums_.sums; }
     TensorArrays arrays() const {
@@ -354,12 +334,12 @@ private:
     /// The place of a sum depends on the number of threads, and so does its start.
     void start_with(int blocks_each) {
         set_blocks(blocks_each);
-        fill_sums(format_, arrays(), sums_, count(), stream_);
+        fill_sums(kind_, arrays(), sums_, count(), stream_);
         stream_.wait();
     }
 
     device::Buffer<std::byte> uploaded(std::span<const std::uint64_t> words) const {
-        const std::size_t each = register_bytes(format_);
+        const std::size_t each = register_bytes(kind_.format);
         std::vector<std::byte> bytes(words.size() * each);
         for (std::size_t i = 0; i < words.size();
              ++i) // the lower half first, as on every such host
@@ -370,8 +350,8 @@ private:
     }
     void upload_operands() {
         const TensorValues values = tensor_values(shape_, plan_, operand_seed);
-        a_ = uploaded(a_fragments(shape_, values, format_));
-        b_ = uploaded(b_fragments(shape_, values, format_));
+        a_ = uploaded(a_fragments(shape_, values, kind_.format));
+        b_ = uploaded(b_fragments(shape_, values, kind_.format));
         const auto growths = sum_growths(shape_, values);
         growths_ = device::Buffer<std::int64_t>{growths.size()};
         device::to_device(std::span<const std::int64_t>{growths}, growths_.data(), stream_);
@@ -386,7 +366,7 @@ private:
     /// The blocks that a multiprocessor holds, half or a quarter of them: the fastest by trial; a later one must be
     /// clearly faster, so that the choice is the same in every process.
     void choose_blocks() {
-        constexpr int rounds = 4;
+        const int rounds = device_.times(4, 1);
         constexpr double clearly = 0.995;
         int best = most_blocks_;
         double best_seconds = std::numeric_limits<double>::infinity();
@@ -403,7 +383,7 @@ private:
         start_with(best);
     }
 
-    TensorFormat format_;
+    TensorKind kind_;
     bool by_warpgroup_;
     device::Properties device_;
     TensorShape shape_;

@@ -9,9 +9,10 @@ namespace {
 constexpr std::size_t device_line = 128; // bytes, of the caches: rows begin on one
 
 template <class March>
-__global__ void __launch_bounds__(most_heat_threads) march_kernel(March march, unsigned lanes) {
-    const std::size_t x = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    march(x * lanes, std::size_t{blockIdx.y} * blockDim.y + threadIdx.y, blockIdx.z);
+__global__ void __launch_bounds__(most_heat_threads, March::least_blocks)
+    march_kernel(March march) {
+    march(std::size_t{blockIdx.x} * blockDim.x + threadIdx.x,
+          std::size_t{blockIdx.y} * blockDim.y + threadIdx.y, blockIdx.z);
 }
 
 /// The deviation of a cell by its number, counted without the shell.
@@ -47,7 +48,10 @@ public:
         context.setting("footprint", 2 * extent_.cells() * sizeof(T));
         context.setting("cells_per_thread", shape_.lanes);
         context.setting("block_threads", joined(shape_.threads_x, 'x', shape_.threads_y));
+        context.setting("rows_per_thread", shape_.rows);
         context.setting("depth", shape_.depth);
+        context.setting("march", joined(shape_.turns ? "up and down" : "up",
+                                        shape_.fetches_next ? ", next plane fetched" : ""));
     }
 
     void run() { launch(shape_); }
@@ -73,31 +77,20 @@ public:
 private:
     /// Queues one sweep.
     void launch(const HeatShape& shape) const {
-        constexpr unsigned several = 16 / sizeof(T);
-        if (neighbours_ == Neighbours::faces)
-            shape.lanes == 1 ? launch<Neighbours::faces, 1>(shape)
-                             : launch<Neighbours::faces, several>(shape);
-        else
-            shape.lanes == 1 ? launch<Neighbours::all, 1>(shape)
-                             : launch<Neighbours::all, several>(shape);
-    }
-    template <Neighbours neighbours, unsigned lanes>
-    void launch(const HeatShape& shape) const {
         const std::size_t first = layout_.at(0, 0, 0);
-        const HeatMarch<T, neighbours, lanes> march{{.in = in_.data() + first,
-                                                     .out = out_.data() + first,
-                                                     .columns = extent_.columns,
-                                                     .row = layout_.row,
-                                                     .plane = layout_.plane},
-                                                    heat_data::weights<T>(neighbours),
-                                                    extent_.rows,
-                                                    extent_.planes,
-                                                    shape.depth};
+        const Fields<T> fields{.in = in_.data() + first,
+                               .out = out_.data() + first,
+                               .columns = extent_.columns,
+                               .row = layout_.row,
+                               .plane = layout_.plane};
         const HeatBlocks blocks = blocks_of(shape, extent_);
-        device::launch(march_kernel<HeatMarch<T, neighbours, lanes>>,
-                       {dim3(blocks.x, blocks.y, blocks.z), dim3(shape.threads_x, shape.threads_y),
-                        place_.stream.get()},
-                       march, lanes);
+        with_march(neighbours_, shape, fields, extent_, heat_data::weights<T>(neighbours_),
+                   [&]<class March>(const March& march) {
+                       device::launch(march_kernel<March>,
+                                      {dim3(blocks.x, blocks.y, blocks.z),
+                                       dim3(shape.threads_x, shape.threads_y), place_.stream.get()},
+                                      march);
+                   });
     }
     double bound() const { return heat_data::bound<T>(neighbours_); }
     Neighbours neighbours_;
@@ -123,9 +116,10 @@ public:
         .method = "One explicit step of the heat equation per call, out of place, on uniform "
                   "random numbers: a 7-point or 27-point stencil. Each thread marches through the "
                   "planes and keeps what it needs of three of them in registers; neighbours within "
-                  "a plane come through the first-level cache. The fastest cells per thread, block "
-                  "and march length in a short trial are used. Every cell is compared with a "
-                  "scalar fp64 recomputation on the device.",
+                  "a plane come through the first-level cache. The fastest shape in a short trial "
+                  "is used: cells and rows per thread, block, length and direction of the march, "
+                  "and whether a thread loads its cells of the next plane early. Every cell is "
+                  "compared with a scalar fp64 recomputation on the device.",
         .caveats = "Bytes count each grid once, one read and one write per cell: the least traffic "
                    "beyond the caches, so the share of memory.stream says how close the sweep "
                    "comes to a copy. Temporal blocking could do better and is not used. 8 or 30 "

@@ -1,110 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/graph.hpp"
+#include "device/back_to_back.hpp"
 #include "gemm/cublaslt_tuned.hpp"
-#include "workload/device_attention_kernels.cuh"
 #include "workload/device_tensor.cuh"
+#include "workload/transformer_kernels.cuh"
 #include "workload/transformer_stages.hpp"
 
 #include <array>
+#include <cmath>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <string>
 
 namespace assay::workload {
 namespace {
-
-// --- kernels between the products ---------------------------------------------------------------------
-
-constexpr unsigned attend_warps = 4;
-
-/// Queries of a head against all keys of its sequence. Warps have a tile of queries each; those of a block read the
-/// same keys and values, mostly from the first level.
-template <class T>
-__global__ void __launch_bounds__(attend_warps* warp)
-    attend_head(const T* qkv, T* results, std::uint32_t length, std::uint32_t heads) {
-    constexpr auto size = static_cast<unsigned>(head_size);
-    constexpr unsigned of_block = attend_warps * tile;
-    const unsigned blocks = (length + of_block - 1) / of_block; // of a head
-    const unsigned first_query = blockIdx.x % blocks * of_block + threadIdx.x / warp * tile;
-    if (first_query >= length) return;
-    const unsigned head = blockIdx.x / blocks % heads;
-    const std::uint64_t width = static_cast<std::uint64_t>(heads) * size;
-    const std::uint64_t first_token =
-        static_cast<std::uint64_t>(blockIdx.x / blocks / heads) * length;
-    const T* const queries = qkv + first_token * 3 * width + head * size;
-    const Attended<size> found =
-        attend<T, size>({queries, 3 * width}, first_query, length, {queries + width, 3 * width},
-                        {queries + 2 * width, 3 * width}, 0, length, score_scale);
-    const float share[2] = {1 / found.total[0], 1 / found.total[1]};
-    each_eight<T>(found.sums, share, [&](unsigned row, unsigned number, const auto& eight) {
-        if (first_query + row >= length) return;
-        T* const to = results + (first_token + first_query + row) * width + head * size + number;
-        *reinterpret_cast<device::Pack<T, 8>*>(to) = eight;
-    });
-}
-
-constexpr unsigned norm_threads = 128;
-
-/// In every thread.
-__device__ float sum_of_block(float own) {
-    __shared__ float sums[norm_threads / warp];
-    own = device::sum_of_warp(own);
-    __syncthreads(); // the sum before has been read
-    if (device::lane() == 0) sums[device::warp()] = own;
-    __syncthreads();
-    float sum = 0;
-    for (const float each : sums) sum += each;
-    return sum;
-}
-
-/// A row by a block. It is read three times, twice from the first level.
-template <class T>
-__global__ void __launch_bounds__(norm_threads)
-    normalise(const T* from, const float* scales, const float* shifts, T* to, std::uint32_t width) {
-    using Eight = device::Pack<T, 8>;
-    const std::uint64_t first = static_cast<std::uint64_t>(blockIdx.x) * width;
-    const auto each = [&](const auto& use) {
-        for (unsigned i = 8 * threadIdx.x; i < width; i += 8 * norm_threads)
-            use(i, device::read_only(reinterpret_cast<const Eight*>(from + first + i)));
-    };
-    float sum = 0;
-    each([&](unsigned, const Eight& eight) {
-        for (const T& number : eight.values) sum += static_cast<float>(number);
-    });
-    const auto count = static_cast<float>(width);
-    const float mean = sum_of_block(sum) / count;
-    float squares = 0;
-    each([&](unsigned, const Eight& eight) {
-        for (const T& number : eight.values) {
-            const float off = static_cast<float>(number) - mean;
-            squares = fmaf(off, off, squares);
-        }
-    });
-    const float factor = 1 / sqrtf(sum_of_block(squares) / count + norm_epsilon);
-    each([&](unsigned i, Eight eight) {
-        for (unsigned k = 0; k < 8; ++k) {
-            const float normal = (static_cast<float>(eight.values[k]) - mean) * factor;
-            eight.values[k] = static_cast<T>(fmaf(normal, scales[i + k], shifts[i + k]));
-        }
-        *reinterpret_cast<Eight*>(to + first + i) = eight;
-    });
-}
-
-/// x Phi(x) of eight numbers.
-template <class T>
-struct Gelu {
-    const device::Pack<T, 8>* from;
-    device::Pack<T, 8>* to;
-    ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const {
-        device::Pack<T, 8> eight = device::read_only(from + i);
-        for (T& number : eight.values) {
-            const auto x = static_cast<float>(number);
-            constexpr float root_half = 0.707106781F;
-            number = static_cast<T>(x / 2 * (1 + erff(root_half * x)));
-        }
-        to[i] = eight;
-    }
-};
 
 /// TransformerData::weight(), as cuBLASLt takes it: a row for each output.
 template <class T>
@@ -117,8 +27,6 @@ struct Weights {
     }
 };
 
-// --- the layer ----------------------------------------------------------------------------------------
-
 template <class T>
 constexpr auto product_precision =
     is_bf16<T> ? gemm::DevicePrecision::bf16 : gemm::DevicePrecision::fp16;
@@ -130,30 +38,108 @@ std::array<gemm::Shape, 4> products_of(const TransformerShape& s) {
             {s.hidden, s.tokens(), s.inner()}};
 }
 
+/// Largest errors of what the library's epilogue says is GELU, against both forms; 1 is what a check allows. Inputs are
+/// products with a matrix of ones on the diagonal, which are exact.
+struct EpilogueErrors {
+    double erf =
+        std::numeric_limits<double>::infinity(); ///< where the library has no such epilogue
+    double tanh = std::numeric_limits<double>::infinity();
+    double of(GeluForm form) const { return form == GeluForm::erf ? erf : tanh; }
+    std::string words() const {
+        const auto rounded = [](double error) { return std::round(100 * error) / 100; };
+        return joined("errors in units of what is allowed: erf ", rounded(erf), ", tanh ",
+                      rounded(tanh));
+    }
+};
+template <class T>
+struct Diagonal {
+    std::uint64_t edge;
+    ASSAY_HOST_DEVICE T operator()(std::uint64_t i) const {
+        return static_cast<T>(i / edge == i % edge ? 1.0F : 0.0F);
+    }
+};
+/// Evenly spread over the numbers whose GELU is neither 0 nor the number itself.
+template <class T>
+struct Spread {
+    float step;
+    ASSAY_HOST_DEVICE T operator()(std::uint64_t i) const {
+        return static_cast<T>(step * static_cast<float>(i) - 6);
+    }
+};
+template <class T>
+EpilogueErrors errors_of_epilogue(const gemm::Library& library, device::Place& place,
+                                  const gemm::Scratch& scratch, Precision stored) {
+    constexpr std::uint64_t edge = 64;
+    constexpr std::uint64_t count = edge * edge;
+    const std::array<device::Buffer<T>, 4> numbers{
+        device::Buffer<T>{count}, device::Buffer<T>{count}, device::Buffer<T>{count},
+        device::Buffer<T>{edge}};
+    const auto& [diagonal, inputs, results, bias] = numbers;
+    device::for_each_now(place.stream, count, device::Fill{diagonal.data(), Diagonal<T>{edge}});
+    device::for_each_now(place.stream, count,
+                         device::Fill{inputs.data(), Spread<T>{12.0F / count}});
+    device::set_bytes(bias, 0, place.stream);
+    device::set_bytes(results, 0xff, place.stream); // NaN
+    const auto operand = [&](const device::Buffer<T>& of) {
+        return gemm::Operand{gemm::spec_of(product_precision<T>).a, of.data(), nullptr, edge, edge};
+    };
+    try {
+        const gemm::Product product{library,
+                                    product_precision<T>,
+                                    gemm::Accumulation::exact,
+                                    {.a = operand(diagonal),
+                                     .b = operand(inputs),
+                                     .c = operand(results),
+                                     .bias = bias.data(),
+                                     .has_gelu = true},
+                                    scratch};
+        if (product.algorithms() == 0) return {};
+        product.queue(0, place.stream);
+    } catch (const gemm::LibraryError&) {
+        cudaGetLastError(); // a launch that failed
+        return {};
+    }
+    const auto from = device::to_host(inputs, place.stream);
+    const auto to = device::to_host(results, place.stream);
+    const auto largest = [&](GeluForm form) {
+        const auto error = [&](std::size_t i) {
+            const double x = static_cast<float>(from[i]);
+            return expect_gelu({.value = x, .allowed = 0}, stored, form)
+                .error(static_cast<float>(to[i]));
+        };
+        return check_each(count, error, 1, "").error;
+    };
+    return {largest(GeluForm::erf), largest(GeluForm::tanh)};
+}
+
 template <class T>
 class Layer : public LayerStages<DeviceTensor<T>> {
 public:
-    Layer(const TransformerShape& shape, device::Place& place, const Context& context)
+    Layer(const TransformerShape& shape, GeluForm gelu, device::Place& place,
+          const Context& context)
         : Base{{shape, stored, stored, MatrixUnits{lost, is_bf16<T> ? 0x1p-9 : 0x1p-11}}},
-          place_{place}, workspace_{gemm::workspace_bytes(product_precision<T>, {})} {
+          place_{place}, gelu_{gelu}, workspace_{gemm::workspace_bytes(product_precision<T>, {})} {
         input_ = tensor(shape.hidden);
         fill(input_.data(), input_.size(), Rounded<T>{uniform(data_.activations())});
         const auto make = [this](std::int64_t width) { return tensor(width); };
-        this->add_forward(true, make, make);
-        constexpr std::size_t most_operations = 4; // as in gemm.square
-        place_.clock.expect_operations(most_operations);
+        const auto errors = errors_of_epilogue<T>(library_, place_, scratch(), stored);
+        has_gelu_apart_ = !(errors.of(gelu) <= 1);
+        this->add_forward(has_gelu_apart_, make, make, gelu);
         add_steps();
-        graph_.emplace(place_.stream, [this] {
-            for (const auto& step : steps_) step();
-        });
+        graph_.emplace(place_.stream, [this] { queue(); });
         place_.clock.expect_operations(graph_->operations());
         Base::poison();
         context.setting("implementation", names_.words());
         context.setting("heads", shape.heads());
         context.setting("operations", graph_->operations());
         context.setting("workspace_bytes", workspace_.bytes());
+        context.setting("gelu_by", has_gelu_apart_ ? "kernel" : "epilogue");
+        context.setting("gelu_of_epilogue", errors.words());
     }
 
+    void queue() const {
+        for (const auto& step : steps_) step();
+    }
     void run() { graph_->launch(place_.stream); }
     Work work() const {
         return {.flops = shape_.flops(), .items = static_cast<double>(shape_.tokens())};
@@ -186,6 +172,7 @@ private:
         return gemm::tolerance_of(product_precision<T>, gemm::Accumulation::exact, products)
             .absolute;
     }
+    gemm::Scratch scratch() const { return {workspace_.data(), workspace_.bytes()}; }
     static device::Uniform<float> uniform(const Numbers& of) { return {of.seed, of.low, of.high}; }
 
     DeviceTensor<T> tensor(std::int64_t width) const {
@@ -209,7 +196,7 @@ private:
         steps_.push_back(std::move(step));
     }
     void add_product(Kind kind, const gemm::Shape& of, const DeviceTensor<T>& from,
-                     const DeviceTensor<T>& to, const T* added = nullptr) {
+                     const DeviceTensor<T>& to, const T* added = nullptr, bool has_gelu = false) {
         const auto outputs = static_cast<std::uint64_t>(of.m);
         const auto inputs = static_cast<std::uint64_t>(of.k);
         const auto tokens = static_cast<std::uint64_t>(of.n);
@@ -221,16 +208,16 @@ private:
             return gemm::Operand{storage, const_cast<T*>(data), nullptr, inner, rows}; // NOLINT
         };
         const Stopwatch watch;
-        auto& product = products_.emplace_back(
-            library_, gemm::Conditions{.precision = product_precision<T>},
-            gemm::Operands{.a = operand(weights, inputs, outputs),
-                           .b = operand(from.data(), inputs, tokens),
-                           .c = operand(to.data(), outputs, tokens),
-                           .bias = bias,
-                           .added = added},
-            gemm::Scratch{.workspace = workspace_.data(), .bytes = workspace_.bytes()},
-            place_.stream, place_.clock);
-        product.tune(gemm::Product::most, {.rounds = 3, .seconds = 1});
+        auto& product =
+            products_.emplace_back(library_, gemm::Conditions{.precision = product_precision<T>},
+                                   gemm::Operands{.a = operand(weights, inputs, outputs),
+                                                  .b = operand(from.data(), inputs, tokens),
+                                                  .c = operand(to.data(), outputs, tokens),
+                                                  .bias = bias,
+                                                  .added = added,
+                                                  .has_gelu = has_gelu},
+                                   scratch(), place_.stream, place_.clock);
+        product.tune(gemm::Product::most, {.rounds = 3, .seconds = 1}, gemm::Queued::in_graph);
         names_.add(gemm::text_of(product.config()));
         planning_seconds_ += watch.seconds();
         add([&product] { product.queue(); });
@@ -239,40 +226,47 @@ private:
         const std::int64_t h = shape_.hidden;
         const auto* const scales = constant<float>(h, uniform(data_.scales(kind)), wide_);
         const auto* const shifts = constant<float>(h, uniform(data_.biases(kind)), wide_);
-        add([=, this, &from, &to] {
-            device::launch(
-                normalise<T>,
-                {static_cast<unsigned>(shape_.tokens()), norm_threads, place_.stream.get()},
-                from.data(), scales, shifts, to.data(), static_cast<std::uint32_t>(h));
-        });
+        const NormOf<T> norm{from.data(),
+                             scales,
+                             shifts,
+                             to.data(),
+                             static_cast<std::uint32_t>(shape_.tokens()),
+                             static_cast<std::uint32_t>(h)};
+        add([norm, this] { queue_norm(norm, place_.stream); });
+    }
+    void add_gelu() {
+        const auto each = [this](const auto& gelu) {
+            add([gelu, this] { device::on_each(place_.stream, inner_.size() / 8, gelu); });
+        };
+        if (gelu_ == GeluForm::erf)
+            each(Gelu<T>{before_gelu_.data(), inner_.data()});
+        else
+            each(Gelu<T, GeluForm::tanh>{before_gelu_.data(), inner_.data()});
     }
     void add_steps() {
         const auto [qkv, output, inner, outer] = products_of(shape_);
         add_product(Kind::qkv, qkv, input_, qkv_);
-        add([this] {
-            const auto length = static_cast<std::uint32_t>(shape_.sequence);
-            const auto heads = static_cast<std::uint32_t>(shape_.heads());
-            const std::int64_t blocks = (shape_.sequence + attend_warps * tile - 1) /
-                                        (attend_warps * tile) * shape_.heads() * shape_.batch;
-            device::launch(
-                attend_head<T>,
-                {static_cast<unsigned>(blocks), attend_warps * warp, place_.stream.get()},
-                qkv_.data(), context_.data(), length, heads);
+        const HeadsOf<T> heads{qkv_.data(), context_.data(),
+                               static_cast<std::uint32_t>(shape_.sequence),
+                               static_cast<std::uint32_t>(shape_.heads())};
+        const auto blocks =
+            static_cast<unsigned>(heads.blocks_of_head() * shape_.heads() * shape_.batch);
+        add([heads, blocks, this] {
+            device::launch(attend_head<T>,
+                           {blocks, attend_threads, place_.stream.get(), attend_bytes}, heads);
         });
         add_product(Kind::output, output, context_, attended_, input_.data());
         add_norm(Kind::norm_one, attended_, middle_);
-        add_product(Kind::inner, inner, middle_, before_gelu_);
-        add([this] {
-            using Eight = device::Pack<T, 8>;
-            device::on_each(place_.stream, inner_.size() / 8,
-                            Gelu<T>{reinterpret_cast<const Eight*>(before_gelu_.data()),
-                                    reinterpret_cast<Eight*>(inner_.data())});
-        });
+        add_product(Kind::inner, inner, middle_, has_gelu_apart_ ? before_gelu_ : inner_, nullptr,
+                    !has_gelu_apart_);
+        if (has_gelu_apart_) add_gelu();
         add_product(Kind::outer, outer, inner_, summed_, middle_.data());
         add_norm(Kind::norm_two, summed_, result_);
     }
 
     device::Place& place_;
+    GeluForm gelu_;
+    bool has_gelu_apart_ = true;
     gemm::Library library_ = gemm::open_library();
     device::Buffer<std::uint8_t> workspace_;
     std::deque<device::Buffer<T>> narrow_;   // weights, biases
@@ -291,6 +285,7 @@ public:
         std::int64_t sequence = 128;
         std::int64_t hidden = 768;
         Format precision = Format::bf16;
+        GeluForm gelu = GeluForm::erf;
         Pass pass = Pass::forward;
     };
     static constexpr Info info{
@@ -299,15 +294,17 @@ public:
         .method = "One layer as in BERT: QKV projection, attention with softmax for every head of "
                   "64, output projection, residual, layer norm, MLP of four times the width with "
                   "GELU, residual, layer norm. The four products with weights are cuBLASLt's, with "
-                  "bias and residual in the same call, each by the fastest algorithm of a trial. "
-                  "Attention (fused, by matrix instructions, scores in registers), GELU and norms "
-                  "are kernels of this program. All of it is one CUDA graph. Every stage is "
+                  "bias and residual in the same call, each by the fastest algorithm of a trial "
+                  "that runs in a graph. Attention (fused, by matrix instructions, scores in "
+                  "registers) and norms are kernels of this program. So is GELU, unless the "
+                  "library's computes the chosen function: a product whose sums are exact tells "
+                  "before. All of it is one CUDA graph. Every stage is "
                   "checked: a sample of its results, spread evenly, is recomputed in fp64 from "
                   "what the previous stage stored, within the rounding of sums and of storing.",
-        .caveats = "FLOP are those of the matrix products and of attention. GELU is exact and a "
-                   "pass of its own: the library's is an approximation. Attention re-reads keys "
-                   "and values from the caches: long sequences are slower than by the best "
-                   "kernels known. Weights of one layer may stay in the second level. A small "
+        .caveats = "FLOP are those of the matrix products and of attention. GELU by a kernel is a "
+                   "pass of its own. Attention re-reads keys and values from the second level for "
+                   "every 64 queries: long sequences are slower than by the best kernels known. "
+                   "Weights of one layer may stay in the second level. A small "
                    "batch does not fill a device. No padding, no mask; forward alone.",
         .headline = "flop_rate",
         .ceiling = "peak.tensor",
@@ -318,11 +315,13 @@ public:
     };
     static constexpr auto axes = std::tuple_cat(
         transformer_axes<Params>,
-        std::tuple{choice("precision", "type of weights and activations; sums are fp32",
-                          &Params::precision,
-                          {Name{"bf16", Format::bf16}, Name{"fp16", Format::fp16}}),
-                   choice("pass", "forward alone", &Params::pass, {Name{"forward", Pass::forward}},
-                          {Pass::forward})});
+        std::tuple{
+            choice("precision", "type of weights and activations; sums are fp32",
+                   &Params::precision, {Name{"bf16", Format::bf16}, Name{"fp16", Format::fp16}}),
+            choice("gelu", "exact, or its approximation with tanh", &Params::gelu,
+                   {Name{"erf", GeluForm::erf}, Name{"tanh", GeluForm::tanh}}, {GeluForm::erf}),
+            choice("pass", "forward alone", &Params::pass, {Name{"forward", Pass::forward}},
+                   {Pass::forward})});
     static constexpr bool single_call = true; // a call is what a user waits for
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
@@ -339,14 +338,18 @@ public:
     }
 
     CublasltTransformer(const Params& p, const Context& context)
-        : OneOf{p.precision, TransformerShape{p.batch, p.sequence, p.hidden},
+        : OneOf{p.precision, TransformerShape{p.batch, p.sequence, p.hidden}, p.gelu,
                 static_cast<device::Place&>(*this), context} {}
 
     device::EventClock& clock() { return device::Place::clock; }
-    void metrics(Metrics& metrics) const {
-        metrics.add(
-            "planning_time",
-            std::visit([](const auto& layer) { return layer.planning_seconds(); }, state()));
+    void metrics(Metrics& metrics) {
+        std::visit(
+            [&](const auto& layer) {
+                metrics.add("planning_time", layer.planning_seconds());
+                device::add_back_to_back(metrics, device::Place::clock, stream,
+                                         [&] { layer.queue(); });
+            },
+            state());
     }
 };
 

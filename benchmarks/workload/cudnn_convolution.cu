@@ -27,10 +27,10 @@ public:
             "images: one layer, or all 53 in order, by graphs of cuDNN that are launched as one "
             "CUDA graph. Channels lie last; sums are fp32. fp32 is without matrix units, and "
             "channels lie first; tf32 is with them. Each occurrence of a layer has its own "
-            "weights, input and output. The fastest of the first eight engines that the library "
-            "offers for a layer is chosen in a trial. A sample of the outputs of every layer, "
-            "spread evenly, is recomputed in fp64 from the random seed, within the rounding of "
-            "sums and outputs.",
+            "weights, input and output. For each layer the fastest plan is chosen in a trial of a "
+            "second: what the library lists, its other engines, then each setting of the best two. "
+            "A sample of the outputs of every layer, spread evenly, is recomputed in fp64 from the "
+            "random seed, within the rounding of sums and outputs.",
         .caveats =
             "The rate of a library: another version may be faster. Products with zero padding are "
             "not counted (four percent of the usual 4.1e9 per image). Layers are independent: "

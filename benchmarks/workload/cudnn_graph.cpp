@@ -99,7 +99,7 @@ TensorShape channels_last(std::vector<std::int64_t> dims) {
 
 Descriptor tensor(std::int64_t uid, const TensorShape& shape, cudnnDataType_t type,
                   bool is_virtual) {
-    constexpr std::int64_t alignment = 16; // bytes: the widest load; memory of a device has 256
+    constexpr std::int64_t alignment = 128; // bytes; memory of a device has 256
     Descriptor made{CUDNN_BACKEND_TENSOR_DESCRIPTOR};
     made.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, uid);
     made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type);
@@ -121,6 +121,55 @@ Pointwise::Pointwise(cudnnPointwiseMode_t mode, const Descriptor& x, const Descr
     if (b != nullptr) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *b);
     operation.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
     operation.finalize();
+}
+
+namespace {
+
+/// In the order of cudnnBackendKnobType_t.
+constexpr std::array knob_names{
+    "SPLIT_K",     "SWIZZLE",    "TILE_SIZE", "USE_TEX",        "EDGE",        "KBLOCK",
+    "LDGA",        "LDGB",       "CHUNK_K",   "SPLIT_H",        "WINO_TILE",   "MULTIPLY",
+    "SPLIT_K_BUF", "TILEK",      "STAGES",    "REDUCTION_MODE", "CTA_SPLIT_K", "SPLIT_K_SLC",
+    "IDX_MODE",    "SLICED",     "SPLIT_RS",  "SINGLEBUFFER",   "LDGC",        "SPECFILT",
+    "KERNEL_CFG",  "WORKSPACE",  "TILE_CGA",  "TILE_CGA_M",     "TILE_CGA_N",  "BLOCK_SIZE",
+    "OCCUPANCY",   "ARRAY_SIZE", "NUM_C",     "SPLIT_COLS",     "TILE_ROWS",   "TILE_COLS",
+    "LOAD_SIZE",   "CTA_COUNT",  "STREAM_K",  "SPLIT_P_SLC",    "TILE_M",      "TILE_N",
+    "WARP_SPEC",   "SWAP_AB"};
+
+/// Descriptors of this kind that the library fills in: those are asked for that are there already.
+std::vector<Descriptor> filled(const Descriptor& from, cudnnBackendAttributeName_t name,
+                               cudnnBackendDescriptorType_t type, std::size_t most) {
+    std::vector<Descriptor> all;
+    std::vector<cudnnBackendDescriptor_t> raw;
+    for (std::size_t i = 0; i < most; ++i) raw.push_back(all.emplace_back(type).raw());
+    const std::size_t count = from.get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, raw.data());
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
+    return all;
+}
+
+Engine described(Descriptor config, const Descriptor& engine) {
+    const auto behaviors = engine.get<cudnnBackendBehaviorNote_t>(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
+                                                                  CUDNN_BEHAVIOR_NOTE_TYPE_COUNT);
+    return {.config = std::move(config),
+            .index = engine.get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX).at(0),
+            .notes = engine.get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                                             CUDNN_NUMERICAL_NOTE_TYPE_COUNT),
+            .knobs = {},
+            .compiles = std::ranges::find(behaviors, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) !=
+                        behaviors.end(),
+            .parts = {}};
+}
+
+} // namespace
+
+std::string Engine::name() const {
+    std::string text = joined("engine ", index);
+    for (const Knob& knob : knobs) {
+        const auto type = static_cast<std::size_t>(knob.type);
+        text += type < knob_names.size() ? joined(", ", knob_names.at(type), ' ', knob.value)
+                                         : joined(", knob ", type, ' ', knob.value);
+    }
+    return text;
 }
 
 bool Engine::has(cudnnBackendNumericalNote_t note) const {
@@ -151,25 +200,81 @@ std::vector<Engine> Graph::engines(cudnnBackendHeurMode_t mode) const {
     check(ASSAY_CUDNN(cudnnBackendGetAttribute, heuristics.raw(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
                       CUDNN_TYPE_BACKEND_DESCRIPTOR, std::int64_t{0}, &count,
                       static_cast<void*>(nullptr)));
-    // Filled are descriptors that are there already.
-    std::vector<Descriptor> configs;
-    std::vector<cudnnBackendDescriptor_t> raw;
-    for (std::int64_t i = 0; i < count; ++i)
-        raw.push_back(configs.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).raw());
-    count = static_cast<std::int64_t>(heuristics.get(
-        CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, raw.size(), raw.data()));
     std::vector<Engine> engines;
-    for (std::int64_t i = 0; i < count; ++i) {
-        Descriptor& config = configs[static_cast<std::size_t>(i)];
+    for (Descriptor& config :
+         filled(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
+                static_cast<std::size_t>(count))) {
         const Descriptor engine{CUDNN_BACKEND_ENGINE_DESCRIPTOR};
         cudnnBackendDescriptor_t to = engine.raw();
         config.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &to);
-        engines.push_back({.config = std::move(config),
-                           .index = engine.get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX).at(0),
-                           .notes = engine.get<cudnnBackendNumericalNote_t>(
-                               CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT)});
+        std::vector<Knob> knobs;
+        for (const Descriptor& choice :
+             filled(config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR,
+                    CUDNN_KNOB_TYPE_COUNTS))
+            knobs.push_back(
+                {choice.get<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE).at(0),
+                 choice.get<std::int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE).at(0)});
+        engines.push_back(described(std::move(config), engine));
+        engines.back().knobs = std::move(knobs);
     }
     return engines;
+}
+
+std::int64_t Graph::engine_count() const {
+    return graph_.get<std::int64_t>(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT).at(0);
+}
+
+Descriptor Graph::numbered(std::int64_t index) const {
+    Descriptor engine{CUDNN_BACKEND_ENGINE_DESCRIPTOR};
+    engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph_);
+    engine.set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, index);
+    if (target_.properties != nullptr)
+        engine.set(CUDNN_ATTR_ENGINE_DEVICEPROP, *target_.properties);
+    engine.finalize();
+    return engine;
+}
+
+std::optional<Engine> Graph::engine(std::int64_t index, const std::vector<Knob>& knobs) const {
+    try {
+        std::vector<Descriptor> parts;
+        parts.push_back(numbered(index));
+        Descriptor config{CUDNN_BACKEND_ENGINECFG_DESCRIPTOR};
+        config.set(CUDNN_ATTR_ENGINECFG_ENGINE, parts.front());
+        std::vector<cudnnBackendDescriptor_t> raw;
+        for (const Knob& knob : knobs) {
+            Descriptor& choice = parts.emplace_back(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+            choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
+                       static_cast<cudnnBackendKnobType_t>(knob.type));
+            choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, knob.value);
+            choice.finalize();
+            raw.push_back(choice.raw());
+        }
+        if (!raw.empty()) config.set(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, raw);
+        config.finalize();
+        Engine engine = described(std::move(config), parts.front());
+        engine.knobs = knobs;
+        engine.parts = std::move(parts);
+        return engine;
+    } catch (const LibraryError&) {
+        return {};
+    }
+}
+
+std::vector<KnobRange> Graph::knobs_of(std::int64_t index) const {
+    const Descriptor engine = numbered(index);
+    std::vector<KnobRange> ranges;
+    for (const Descriptor& info :
+         filled(engine, CUDNN_ATTR_ENGINE_KNOB_INFO, CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR,
+                CUDNN_KNOB_TYPE_COUNTS)) {
+        const auto number = [&](cudnnBackendAttributeName_t name) {
+            return info.get<std::int64_t>(name).at(0);
+        };
+        ranges.push_back({.type = info.get<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_INFO_TYPE).at(0),
+                          .first = number(CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE),
+                          .last = number(CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE),
+                          .step = number(CUDNN_ATTR_KNOB_INFO_STRIDE)});
+    }
+    return ranges;
 }
 
 Plan::Plan(const Target& target, const Engine& engine)

@@ -6,12 +6,14 @@
 #pragma once
 
 #include "device/handles.hpp"
+#include "workload/plan_search.hpp"
 
 #include <cudnn_graph.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <span>
 #include <string>
@@ -95,6 +97,8 @@ private:
     static constexpr auto type_of(cudnnPointwiseMode_t) { return CUDNN_TYPE_POINTWISE_MODE; }
     static constexpr auto type_of(cudnnBackendHeurMode_t) { return CUDNN_TYPE_HEUR_MODE; }
     static constexpr auto type_of(cudnnBackendNumericalNote_t) { return CUDNN_TYPE_NUMERICAL_NOTE; }
+    static constexpr auto type_of(cudnnBackendBehaviorNote_t) { return CUDNN_TYPE_BEHAVIOR_NOTE; }
+    static constexpr auto type_of(cudnnBackendKnobType_t) { return CUDNN_TYPE_KNOB_TYPE; }
     static constexpr auto type_of(cudnnBackendDescriptor_t) {
         return CUDNN_TYPE_BACKEND_DESCRIPTOR;
     }
@@ -137,8 +141,14 @@ struct Engine {
     Descriptor config;
     std::int64_t index;
     std::vector<cudnnBackendNumericalNote_t> notes;
+    std::vector<Knob> knobs;       ///< those that are set; the others have their defaults
+    bool compiles;                 ///< its kernels, when a plan is made, which can take a second
+    std::vector<Descriptor> parts; ///< of `config`
 
     bool has(cudnnBackendNumericalNote_t note) const;
+    PlanPoint point() const { return {index, knobs}; }
+    /// "engine 41, TILE_SIZE 3, TILE_CGA_M 2": repeats the choice with the same version of the library.
+    std::string name() const;
 };
 
 /// Operations that are done as one.
@@ -149,7 +159,16 @@ public:
     /// The best by the library's own estimate first.
     std::vector<Engine> engines(cudnnBackendHeurMode_t mode) const;
 
+    /// Numbers of engines for such graphs are below it; not all of them exist.
+    std::int64_t engine_count() const;
+    /// One by its number, with these settings; none where it cannot do such graphs. Some settings are refused only when
+    /// a plan is made.
+    std::optional<Engine> engine(std::int64_t index, const std::vector<Knob>& knobs = {}) const;
+    std::vector<KnobRange> knobs_of(std::int64_t index) const;
+
 private:
+    Descriptor numbered(std::int64_t index) const;
+
     Target target_;
     Descriptor graph_;
 };

@@ -4,8 +4,8 @@
 
 #pragma once
 
+#include "device/back_to_back.hpp"
 #include "device/benchmark.cuh"
-#include "device/graph.hpp"
 #include "gemm/device_precision.hpp"
 #include "workload/convolution_layers.hpp"
 #include "workload/cudnn_plans.hpp"
@@ -164,7 +164,10 @@ public:
         next_round();
     }
     device::EventClock& clock() { return device::Place::clock; }
-    void metrics(Metrics& to) const { to.add("planning_time", planning_seconds_); }
+    void metrics(Metrics& to) {
+        to.add("planning_time", planning_seconds_);
+        device::add_back_to_back(to, device::Place::clock, stream, [this] { queue(); });
+    }
 
 protected:
     DeviceLayers(const std::vector<Layer>& layers, bool is_whole, std::int64_t batch,

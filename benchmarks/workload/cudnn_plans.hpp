@@ -5,8 +5,8 @@
 #pragma once
 
 #include "device/clock.hpp"
+#include "device/graph.hpp"
 #include "device/properties.hpp"
-#include "gemm/fastest.hpp"
 #include "workload/attention_data.hpp"
 #include "workload/cudnn_graph.hpp"
 #include "workload/layer.hpp"
@@ -160,8 +160,11 @@ private:
     static TensorShape one_each(const AttentionShape& shape) {
         return packed({shape.batch, shape.heads, 1, shape.size});
     }
+    /// In memory the heads of a token follow each other.
     static TensorShape cache(const AttentionShape& shape) {
-        return packed({shape.batch, shape.heads / shape.group, shape.context, shape.size});
+        const std::int64_t heads = shape.heads / shape.group;
+        return {{shape.batch, heads, shape.context, shape.size},
+                {shape.context * heads * shape.size, shape.size, heads * shape.size, 1}};
     }
     static Descriptor data(std::size_t which, const TensorShape& shape, Precision precision) {
         return tensor(uids.at(which), shape, data_type_of(precision));
@@ -191,19 +194,57 @@ private:
     device::Buffer<std::byte> memory_;
 };
 
-/// Engines of a graph that serve a precision, in the library's order; those that work for nearly everything, and
-/// slowly, only where there is no other.
+/// Engines of a graph that serve a precision, by both of the library's estimates and in its order; those that work for
+/// nearly everything, and slowly, only where there is no other.
 template <class Operations>
 std::vector<Engine> engines_for(const Target& target, const Operations& operations,
                                 Precision precision, std::unique_ptr<Graph>& graph) {
     const auto list = operations.operations();
     graph = std::make_unique<Graph>(target, std::span<const Descriptor* const>{list});
-    for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-        std::vector<Engine> engines = graph->engines(mode);
-        std::erase_if(engines, [&](const Engine& engine) { return !serves(precision, engine); });
-        if (!engines.empty()) return engines;
+    std::vector<Engine> all;
+    for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK}) {
+        if (mode == CUDNN_HEUR_MODE_FALLBACK && !all.empty()) break;
+        for (Engine& engine : graph->engines(mode))
+            if (serves(precision, engine) &&
+                std::ranges::none_of(all, [&](auto& of) { return of.point() == engine.point(); }))
+                all.push_back(std::move(engine));
     }
-    return {};
+    return all;
+}
+/// Engines that serve as well and are in no list, with default settings; on matrix units where the listed are. Those
+/// that compile their kernels come last.
+inline std::vector<PlanPoint> other_engines(const Graph& graph, Precision precision,
+                                            const std::vector<Engine>& listed) {
+    std::vector<PlanPoint> ready;
+    std::vector<PlanPoint> compiled;
+    const auto by_matrix_units = [](const Engine& of) {
+        return of.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+    };
+    const auto slow = graph.engines(CUDNN_HEUR_MODE_FALLBACK);
+    const auto is_in = [](const std::vector<Engine>& list, std::int64_t index) {
+        return std::ranges::find(list, index, &Engine::index) != list.end();
+    };
+    for (std::int64_t index = 0; !listed.empty() && index < graph.engine_count(); ++index) {
+        if (is_in(listed, index) || is_in(slow, index)) continue;
+        const auto engine = graph.engine(index);
+        if (!engine || !serves(precision, *engine) ||
+            by_matrix_units(*engine) != by_matrix_units(listed.front()))
+            continue;
+        (engine->compiles ? compiled : ready).push_back(engine->point());
+    }
+    ready.insert(ready.end(), compiled.begin(), compiled.end());
+    return ready;
+}
+/// Settings worth varying: not of engines that compile each of them, and not the one that says how parts of sums are
+/// put together, which may round or order them in another way.
+inline std::vector<KnobRange> knobs_to_vary(const Graph& graph, std::int64_t index) {
+    const auto engine = graph.engine(index);
+    if (!engine || engine->compiles) return {};
+    std::vector<KnobRange> ranges = graph.knobs_of(index);
+    std::erase_if(ranges, [](const KnobRange& range) {
+        return range.type == CUDNN_KNOB_TYPE_REDUCTION_MODE;
+    });
+    return ranges;
 }
 /// Does this library have any for it here?
 template <class Operations>
@@ -232,73 +273,88 @@ class Chosen {
 public:
     using Data = std::array<void*, Operations::uids.size()>; ///< where its tensors lie
 
-    /// Tries the first few engines that serve the precision on `data`.
+    /// Tries the engines that serve the precision on `data`, then settings of the best two.
     Chosen(const Handle& handle, Operations operations, Precision precision, const Data& data,
            const device::Stream& stream, device::EventClock& clock, Workspace& workspace)
-        : operations_{std::make_unique<Operations>(std::move(operations))} {
-        const bool few = device::properties().is_cpu();
-        const std::size_t most = few ? 2 : 8; // engines: the library's order is a good one
-        const Target target{.handle = handle.get(), .properties = nullptr};
-        engines_ = engines_for(target, *operations_, precision, graph_);
-        std::vector<std::unique_ptr<Plan>> plans; // of engines, or null
-        std::size_t made = 0;
-        for (const Engine& engine : engines_) {
-            if (made == most) break;
-            plans.push_back(plan_of(target, engine));
-            if (plans.back() != nullptr) ++made;
-        }
-        const auto time = [&](std::size_t i, double& spent) {
-            if (plans[i] == nullptr) return std::numeric_limits<double>::infinity();
-            const Stopwatch watch;
-            const double seconds = seconds_of(*plans[i], handle, data, stream, clock, workspace);
-            spent += watch.seconds();
-            return seconds;
+        : operations_{std::make_unique<Operations>(std::move(operations))},
+          target_{.handle = handle.get(), .properties = nullptr} {
+        const PlanLimits few{
+            .least = 1, .most = 4, .seconds = 60, .engines = 1, .values = 2, .rounds = 1};
+        const Stopwatch watch;
+        std::vector<Engine> listed = engines_for(target_, *operations_, precision, graph_);
+        std::vector<PlanPoint> list;
+        for (const Engine& engine : listed) list.push_back(engine.point());
+        const std::vector<PlanPoint> others = other_engines(*graph_, precision, listed);
+        std::deque<Made> made; // by point
+        const auto time = [&](std::size_t i, const PlanPoint& point, double best) {
+            if (i == made.size()) made.push_back(make(point, listed));
+            if (made[i].plan == nullptr) return std::numeric_limits<double>::infinity();
+            return seconds_of(*made[i].plan, handle, data, stream, clock, workspace, best);
         };
-        const gemm::Trial trial = gemm::find_fastest(
-            plans.size(), time, {.rounds = few ? 1 : 5, .seconds = 1}); // s, of each graph
-        if (!trial.fastest) {
+        PlanSearch search{device::properties().is_cpu() ? few : PlanLimits{}, time,
+                          [&] { return watch.seconds(); },
+                          [&](std::int64_t index) { return knobs_to_vary(*graph_, index); }};
+        const auto fastest = search.run(list, others);
+        if (!fastest) {
             stream.wait(); // where the device is lost, that is the reason
-            throw LibraryError{joined("none of the ", engines_.size(),
-                                      " engines that cuDNN offers works; the last one: ", why_)};
+            throw LibraryError{joined("none of the ", made.size(),
+                                      " plans that cuDNN offers works; the last one: ", why_)};
         }
-        plan_ = std::move(plans[*trial.fastest]);
-        engine_ = engines_[*trial.fastest].index;
-        tried_ = made;
+        chosen_ = std::move(made[*fastest]);
+        tried_ = search.works();
     }
-    const Plan& plan() const { return *plan_; }
-    /// "engine 41", as the library numbers them for such graphs.
-    std::string name() const { return joined("engine ", engine_); }
+    const Plan& plan() const { return *chosen_.plan; }
+    /// "engine 41, TILE_SIZE 3": with the same version of the library the choice can be repeated.
+    std::string name() const { return chosen_.engine->name(); }
     std::size_t tried() const { return tried_; }
 
 private:
-    /// Null where the engine cannot do it after all, or only with much memory.
-    std::unique_ptr<Plan> plan_of(const Target& target, const Engine& engine) {
+    struct Made {
+        std::optional<Engine> engine;
+        std::unique_ptr<Plan> plan; ///< none where it is refused, or needs much memory
+    };
+
+    Made make(const PlanPoint& point, std::vector<Engine>& listed) {
+        Made made;
+        const auto known = std::ranges::find(listed, point, &Engine::point);
+        if (known != listed.end()) {
+            made.engine.emplace(std::move(*known));
+            listed.erase(known);
+        } else {
+            made.engine = graph_->engine(point.engine, point.knobs);
+        }
+        if (!made.engine) return made;
         try {
-            auto plan = std::make_unique<Plan>(target, engine);
-            if (std::cmp_less_equal(plan->workspace_bytes(), most_workspace)) return plan;
-            why_ = joined("it needs ", plan->workspace_bytes(), " bytes of memory");
+            auto plan = std::make_unique<Plan>(target_, *made.engine);
+            if (std::cmp_less_equal(plan->workspace_bytes(), most_workspace))
+                made.plan = std::move(plan);
+            else
+                why_ = joined("it needs ", plan->workspace_bytes(), " bytes of memory");
         } catch (const LibraryError& e) {
             why_ = e.what(); // others may work
         }
-        return nullptr;
+        return made;
     }
-    /// Seconds of one call, infinite where the library refuses. The first call loads kernels, which waits for the
-    /// device and must not happen behind a kernel that waits for us.
+    /// Seconds of one call, infinite where the library refuses; a short call among several in a graph. The first call
+    /// loads kernels, which waits for the device and must not happen behind a kernel that waits for us.
     double seconds_of(const Plan& plan, const Handle& handle, const Data& data,
-                      const device::Stream& stream, device::EventClock& clock,
-                      Workspace& workspace) {
+                      const device::Stream& stream, device::EventClock& clock, Workspace& workspace,
+                      double best) {
         const Arguments arguments{Operations::uids, data,
                                   workspace.at_least(plan.workspace_bytes())};
         const auto queue = [&] { arguments.queue(handle, plan); };
         constexpr double enough = 2e-3; // s: a thousand times what the clock resolves
-        constexpr std::uint64_t calls = 3;
+        const std::uint64_t calls = device::properties().is_cpu() ? 1 : 10;
         try {
             queue();
             stream.wait();
             const double once = clock.seconds(1, queue);
-            if (once > enough) return once;
-            return clock.seconds(calls, queue) / static_cast<double>(calls);
-        } catch (const LibraryError& e) {
+            if (once > enough || once > 2 * best) return once;
+            const device::Graph graph{stream, [&] {
+                                          for (std::uint64_t i = 0; i < calls; ++i) queue();
+                                      }};
+            return clock.seconds(1, [&] { graph.launch(stream); }) / static_cast<double>(calls);
+        } catch (const device::Error& e) { // also where it cannot be part of a graph
             why_ = e.what();
             cudaGetLastError(); // a launch that failed is not the fault of the next engine
             return std::numeric_limits<double>::infinity();
@@ -306,10 +362,9 @@ private:
     }
 
     std::unique_ptr<Operations> operations_;
+    Target target_;
     std::unique_ptr<Graph> graph_;
-    std::vector<Engine> engines_;
-    std::unique_ptr<Plan> plan_;
-    std::int64_t engine_ = 0;
+    Made chosen_;
     std::size_t tried_ = 0;
     std::string why_; // the last engine that was refused was
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/back_to_back.hpp"
 #include "workload/device_attention_data.cuh"
-#include "workload/device_attention_kernels.cuh"
-
-#include <algorithm>
+#include "workload/device_decoding_kernels.cuh"
 
 namespace assay::workload {
 namespace {
@@ -12,61 +11,39 @@ class Decoding : public DecodingData<T, float> {
 public:
     Decoding(const AttentionShape& shape, device::Place& place, const Context& context)
         : DecodingData<T, float>{shape, place, context} {
-        choose_span();
+        const auto spans = parts_.prepare(of_, kernel_, shape_.size, shape_.stretches(),
+                                          place_.properties, place_.stream);
+        of_.span = device::fastest_of(place_.clock, spans, [this](std::uint32_t span) {
+            of_.span = span;
+            run();
+        });
         poison();
         context.setting("keys_of_part", of_.span);
+        context.setting("parts", of_.splits());
     }
 
-    void run() {
-        const auto parts = static_cast<unsigned>(shape_.stretches() * of_.tiles() * of_.splits());
-        const auto attend = shape_.size == 64 ? attend_part<T, 64> : attend_part<T, 128>;
-        device::launch(attend, {parts, warp, place_.stream.get()}, of_);
-        device::launch(join_parts<T, float*>,
-                       {static_cast<unsigned>(shape_.queries()), static_cast<unsigned>(size_),
-                        place_.stream.get()},
-                       of_, results_.data());
-    }
+    void run() { kernel_.queue(place_.stream, of_, shape_.stretches(), results_.data()); }
     void poison() { // NaN
-        device::set_bytes(states_, 0xff, place_.stream);
+        device::set_bytes(parts_.states(), 0xff, place_.stream);
         DecodingData<T, float>::poison();
     }
 
 private:
     using DecodingData<T, float>::place_;
     using DecodingData<T, float>::shape_;
-    using DecodingData<T, float>::size_;
-    using DecodingData<T, float>::queries_;
-    using DecodingData<T, float>::keys_;
-    using DecodingData<T, float>::values_;
     using DecodingData<T, float>::results_;
 
-    /// By trial.
-    void choose_span() {
-        of_ = {.queries = queries_.data(),
-               .keys = keys_.data(),
-               .values = values_.data(),
-               .sums = nullptr,
-               .states = nullptr,
-               .group = static_cast<std::uint32_t>(shape_.group),
-               .context = static_cast<std::uint32_t>(shape_.context),
-               .span = tile};
-        const std::size_t tiles = shape_.stretches() * of_.tiles();
-        const auto spans = spans_of(of_, shape_.stretches(), place_.properties.multiprocessors);
-        of_.span = *std::ranges::min_element(spans);
-        const std::size_t most = of_.splits();
-        states_ = device::Buffer<float2>{tiles * most * tile};
-        sums_ = device::Buffer<float>{states_.size() * size_};
-        of_.states = states_.data();
-        of_.sums = sums_.data();
-        of_.span = device::fastest_of(place_.clock, spans, [this](std::uint32_t span) {
-            of_.span = span;
-            run();
-        });
-    }
-
-    device::Buffer<float2> states_;
-    device::Buffer<float> sums_;
-    Decode<T> of_{};
+    DecodingKernel<T, T, float*> kernel_ = DecodingKernel<T, T, float*>::of(shape_.size);
+    DecodingParts parts_;
+    Decode<T> of_{.queries = this->queries_.data(),
+                  .keys = this->keys_.data(),
+                  .values = this->values_.data(),
+                  .sums = nullptr,
+                  .states = nullptr,
+                  .joined = nullptr,
+                  .group = static_cast<std::uint32_t>(shape_.group),
+                  .context = static_cast<std::uint32_t>(shape_.context),
+                  .span = tile};
 };
 
 class DeviceAttention : private device::Place, public OneOfFormats<Decoding> {
@@ -77,11 +54,11 @@ public:
         .question = "How fast does this device run the attention of a decoding step?",
         .method =
             "For each sequence and head, one query attends to all `context` cached keys and "
-            "values with softmax, as FlashDecoding does: a warp takes up to 16 queries that "
-            "share keys (`group`) and a part of the context, by matrix instructions whose "
-            "operands come from memory without a detour; parts are merged by a second kernel. "
-            "The number of parts is the fastest in a short trial. Queries, cache and "
-            "probabilities are bf16 or fp16, sums fp32. For a sample of heads all outputs are "
+            "values with softmax, as FlashDecoding does: a block of four warps takes up to 16 "
+            "queries that share keys (`group`) and a part of the context, which it copies to "
+            "shared memory ahead of the matrix instructions; the last block of a tile of queries "
+            "joins its parts. The number of parts is the fastest in a short trial. Queries, cache "
+            "and probabilities are bf16 or fp16, sums fp32. For a sample of heads all outputs are "
             "recomputed in fp64 from the cached numbers, within the rounding of probabilities. A "
             "call produces one token per sequence.",
         .caveats = "Bytes are the cached keys and values, once; FLOP those of scores and weighted "
@@ -107,6 +84,9 @@ public:
     DeviceAttention(const Params& p, const Context& context)
         : OneOf{p.precision, AttentionShape::of(p), static_cast<device::Place&>(*this), context} {}
 
+    void metrics(Metrics& to) {
+        device::add_back_to_back(to, device::Place::clock, stream, [this] { run(); });
+    }
     device::EventClock& clock() { return device::Place::clock; }
 };
 

@@ -45,8 +45,22 @@ struct Rounded {
     ASSAY_HOST_DEVICE T operator()(std::uint64_t i) const { return static_cast<T>(from(i)); }
 };
 
+/// Rows that do not follow each other, one behind the other.
+template <class T>
+struct GatherRows {
+    const T* from;
+    std::uint64_t size;
+    std::uint64_t stride;
+    ASSAY_HOST_DEVICE T operator()(std::uint64_t i) const {
+        return from[i / size * stride + i % size];
+    }
+};
+
+/// In a cache the tokens of a head follow each other, or the heads of a token, as in most servers.
+enum class CacheOrder : std::uint8_t { heads_first, tokens_first };
+
 /// Queries, keys and values in T, results in Result.
-template <class T, class Result>
+template <class T, class Result, CacheOrder order = CacheOrder::heads_first>
 class DecodingData {
 public:
     Work work() const { return shape_.work(static_cast<double>(keys_.bytes() + values_.bytes())); }
@@ -58,12 +72,14 @@ public:
         };
         const auto context = static_cast<std::size_t>(shape_.context);
         std::vector<Stretch> stretches;
-        for (std::size_t i = 0; i < which.size(); ++i) {
-            const std::size_t first = shape_.first_row(which[i]) * size_;
-            stretches.push_back(
-                {device::to_host(keys_.data() + first, context * size_, place_.stream),
-                 device::to_host(values_.data() + first, context * size_, place_.stream)});
-        }
+        const device::Buffer<T> rows{context * size_};
+        const auto rows_of = [&](const device::Buffer<T>& cache, std::size_t query) {
+            device::for_each_now(place_.stream, rows.size(),
+                                 device::Fill{rows.data(), stretch(cache, query)});
+            return device::to_host(rows, place_.stream);
+        };
+        for (std::size_t i = 0; i < which.size(); ++i)
+            stretches.push_back({rows_of(keys_, which[i]), rows_of(values_, which[i])});
         const auto queries = device::to_host(queries_, place_.stream);
         const auto results = device::to_host(results_, place_.stream);
         const auto at = [&](const std::vector<T>& rows, std::size_t row, std::size_t d) {
@@ -103,6 +119,8 @@ protected:
         fill(values_, {attention_data::values_seed, -most, most});
         const double bytes = work().bytes;
         context.setting("cache_bytes", bytes);
+        context.setting("cache_order",
+                        order == CacheOrder::tokens_first ? "tokens first" : "heads first");
         context.tell({.footprint_bytes = bytes});
     }
 
@@ -115,6 +133,16 @@ protected:
     device::Buffer<Result> results_;
 
 private:
+    /// The rows of the cache that a query attends to.
+    GatherRows<T> stretch(const device::Buffer<T>& cache, std::size_t query) const {
+        if constexpr (order == CacheOrder::heads_first)
+            return {cache.data() + shape_.first_row(query) * size_, size_, size_};
+        const auto heads = static_cast<std::size_t>(shape_.heads);
+        const auto group = static_cast<std::size_t>(shape_.group);
+        const std::size_t token = heads / group * size_;
+        const std::size_t sequence = query / heads * static_cast<std::size_t>(shape_.context);
+        return {cache.data() + sequence * token + query % heads / group * size_, size_, token};
+    }
     static AttentionRounding rounding() {
         const bool is_wide = std::is_same_v<Result, float>;
         return {.scores = Precision::fp32,

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "device/benchmark.cuh"
+#include "device/pack.hpp"
+#include "workload/gelu.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -68,6 +70,20 @@ private:
     T* first_ = nullptr;
     std::size_t size_ = 0;
     mutable std::vector<Page> pages_;
+};
+
+/// GELU of eight numbers.
+template <class T, GeluForm form = GeluForm::erf>
+struct Gelu {
+    const T* from;
+    T* to;
+    ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const {
+        using Eight = device::Pack<T, 8>;
+        Eight eight = device::read_only(reinterpret_cast<const Eight*>(from) + i);
+        for (T& number : eight.values)
+            number = static_cast<T>(gelu<form>(static_cast<float>(number)));
+        reinterpret_cast<Eight*>(to)[i] = eight;
+    }
 };
 
 } // namespace assay::workload

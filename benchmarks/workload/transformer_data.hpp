@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "gelu.hpp"
 #include "precision.hpp"
 #include "stages.hpp"
 
@@ -186,11 +187,11 @@ inline Expected expect_stored(const Expected& sum, Precision precision, double r
     return {.value = value, .allowed = sum.allowed + roundoff_of(precision) * std::fabs(value)};
 }
 
-/// GELU, x Phi(x) (Hendrycks, Gimpel 2016). Its slope is below 1.13; polynomials for erf in fp32 err by
-/// less than 16 roundings.
-inline Expected expect_gelu(const Expected& sum, Precision precision) {
+/// GELU. Its slope is below 1.13; polynomials for erf in fp32 err by less than 16 roundings.
+inline Expected expect_gelu(const Expected& sum, Precision precision,
+                            GeluForm form = GeluForm::erf) {
     const double x = sum.value;
-    const double value = x / 2 * (1 + std::erf(x / std::numbers::sqrt2));
+    const double value = exact_gelu(x, form);
     return {.value = value,
             .allowed = 1.13 * sum.allowed + 16 * 0x1p-24 * (1 + std::fabs(x)) +
                        roundoff_of(precision) * std::fabs(value)};

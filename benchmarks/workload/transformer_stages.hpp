@@ -39,7 +39,8 @@ protected:
     /// make(width) is a row of so many numbers for each token, of what is stored between the products; make_int8(width)
     /// of what products in int8 take.
     template <class Make, class MakeInt8>
-    void add_forward(bool has_gelu_apart, const Make& make, const MakeInt8& make_int8) {
+    void add_forward(bool has_gelu_apart, const Make& make, const MakeInt8& make_int8,
+                     GeluForm form = GeluForm::erf) {
         const std::int64_t h = shape_.hidden;
         const Precision stored = data_.stored();
         const auto add = [&](Tensor& tensor, std::int64_t width, auto expect,
@@ -83,8 +84,8 @@ protected:
         if (has_gelu_apart) {
             add(before_gelu_, 4 * h,
                 [inner, stored](std::size_t at) { return expect_stored(inner(at), stored); });
-            add(inner_, 4 * h, [this, stored](std::size_t at) {
-                return expect_gelu({.value = before_gelu_.element(at), .allowed = 0}, stored);
+            add(inner_, 4 * h, [this, stored, form](std::size_t at) {
+                return expect_gelu({.value = before_gelu_.element(at), .allowed = 0}, stored, form);
             });
         } else if (data_.is_int8()) {
             add_int8(inner_, 4 * h, [this, inner](std::size_t at) {
@@ -92,8 +93,9 @@ protected:
                                     data_.step(Kind::outer));
             });
         } else {
-            add(inner_, 4 * h,
-                [inner, stored](std::size_t at) { return expect_gelu(inner(at), stored); });
+            add(inner_, 4 * h, [inner, stored, form](std::size_t at) {
+                return expect_gelu(inner(at), stored, form);
+            });
         }
         add(summed_, h, [this, h, stored](std::size_t at) {
             return expect_stored(product(inner_, 4 * h, h, Kind::outer, at), stored,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/console.hpp"
 
+#include "base/file.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -151,13 +153,23 @@ std::string shown(std::string_view text, bool colour) {
     return out;
 }
 
-void open_standard_streams() {
+bool open_standard_streams() {
     // The lowest free number is taken, so the loop ends with one above stderr.
     int fd = 0;
     while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
     if (fd >= 0) ::close(fd);
     ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN); // writing beyond `ulimit -f` fails with EFBIG
+    rlimit stack{};
+    constexpr rlim_t least = rlim_t{1} << 20U; // bytes; threads take as much
+    if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < least) {
+        constexpr std::string_view words =
+            "error: the stack limit is below 1 MiB: ulimit -s 8192\n";
+        write_all(STDERR_FILENO, words);
+        return false;
+    }
     use_ascii(locale_is_ascii());
+    return true;
 }
 
 Result<void> print(std::string_view text) {

@@ -25,8 +25,9 @@ bool is_plain(std::string_view text);
 std::string shown(std::string_view text, bool colour);
 
 /// First thing in main(): opens descriptors 0 to 2 where they are closed, so that no file of ours becomes one of them,
-/// ignores SIGPIPE, and shows ASCII alone where the locale says so.
-void open_standard_streams();
+/// ignores SIGPIPE and SIGXFSZ, and shows ASCII alone where the locale says so. False where `ulimit -s` leaves no room for
+/// a program, which it has said.
+[[nodiscard]] bool open_standard_streams();
 
 /// Prints to stdout, made safe. A full disk behind a redirection is an error,
 /// but not a reader that has read enough (`| head`).

@@ -78,10 +78,57 @@ bool lock(int fd, std::chrono::milliseconds patience) {
     return true;
 }
 
+constexpr std::string_view draft_begins = ".assay-";
+constexpr std::string_view draft_ends = ".tmp";
+constexpr std::size_t draft_bytes = 16; // of its token
+
+bool is_there(const std::filesystem::path& path) {
+    struct stat facts{};
+    return ::lstat(path.c_str(), &facts) == 0;
+}
+
 } // namespace
 
 void Descriptor::close() {
     if (value_ >= 0) ::close(std::exchange(value_, -1));
+}
+
+Draft make_draft(const std::filesystem::path& folder, DraftOf kind) {
+    for (;;) {
+        Draft draft{.path = folder / fmt::format("{}{}{}", draft_begins, random_token(draft_bytes),
+                                                 draft_ends)};
+        if (kind == DraftOf::folder && ::mkdir(draft.path.c_str(), 0777) != 0) return draft;
+        draft.held = kind == DraftOf::folder
+                         ? open_file(draft.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+                         : open_file(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+        if (!draft.held) return draft;
+        // Between making and locking it, another process may take it for abandoned. Some file systems have no locks.
+        const bool taken =
+            ::flock(draft.held.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (!taken && is_there(draft.path)) return draft;
+    }
+}
+
+bool is_draft(const std::filesystem::path& path) {
+    const auto name = path.filename().string();
+    return name.size() == draft_begins.size() + 2 * draft_bytes + draft_ends.size() &&
+           name.starts_with(draft_begins) && name.ends_with(draft_ends);
+}
+
+void remove_abandoned_drafts(const std::filesystem::path& folder) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry{folder.empty() ? "." : folder, error}, end;
+         !error && entry != end; entry.increment(error)) {
+        std::error_code ignored;
+        const auto type = entry->symlink_status(ignored).type();
+        const bool is_ours = type == std::filesystem::file_type::directory ||
+                             type == std::filesystem::file_type::regular;
+        if (!is_ours || !is_draft(entry->path())) continue;
+        const Descriptor held{
+            ::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+        if (held && ::flock(held.get(), LOCK_EX | LOCK_NB) == 0)
+            std::filesystem::remove_all(entry->path(), ignored);
+    }
 }
 
 LineFile::LineFile(std::filesystem::path path, Descriptor descriptor)
@@ -200,9 +247,9 @@ Result<void> write_atomically(const std::filesystem::path& path, const Produce& 
         const auto file = open_file(path, O_WRONLY);
         return file && write_to(file.get()) ? Result<void>{} : system_error("write", path);
     }
-    const auto temporary = target.parent_path() / fmt::format(".assay-{}.tmp", random_token());
+    const auto draft = make_draft(target.parent_path(), DraftOf::file);
+    const auto& [temporary, file] = draft;
     const auto written = [&] {
-        const auto file = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
         if (!file) return false;
         if (exists) { // the owner, where the system allows it; first, because it clears bits of the mode
             [[maybe_unused]] const int kept = ::fchown(file.get(), before.st_uid, before.st_gid);

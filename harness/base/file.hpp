@@ -51,6 +51,20 @@ private:
     int value_;
 };
 
+/// Something new beside its final place, under a name of its own, until it is complete and gets its name. The lock
+/// tells it from those that a killed writer left behind.
+struct Draft {
+    std::filesystem::path path;
+    Descriptor held{}; ///< open and locked; a file may be written; none: errno has the reason
+};
+enum class DraftOf : bool { file, folder };
+/// In `folder`, which exists.
+Draft make_draft(const std::filesystem::path& folder, DraftOf kind);
+/// Is it named as a draft? Drafts are never read as results.
+bool is_draft(const std::filesystem::path& path);
+/// Removes the drafts in `folder` that no living process holds.
+void remove_abandoned_drafts(const std::filesystem::path& folder);
+
 /// Whole lines, added at the end, by one process at a time: opening it again fails, here and elsewhere.
 class LineFile {
 public:

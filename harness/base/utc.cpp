@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <system_error>
 
 namespace assay {
@@ -79,9 +80,11 @@ double seconds_now() {
 
 namespace {
 
+/// Goes on while the machine sleeps.
 double steady() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 std::atomic<double>& offset() {
     static std::atomic<double> seconds{seconds_now() - steady()};
@@ -91,6 +94,10 @@ std::atomic<double>& offset() {
 } // namespace
 
 double steady_seconds_now() { return offset() + steady(); }
+
+double seconds_since_boot() { return steady(); }
+
+double clock_step_seconds() { return seconds_now() - steady_seconds_now(); }
 
 void not_before(double seconds) {
     if (steady_seconds_now() < seconds) offset() = seconds - steady();

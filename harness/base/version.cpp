@@ -4,5 +4,6 @@
 namespace assay {
 
 std::string_view version() { return ASSAY_VERSION; }
+std::string_view built() { return ASSAY_BUILT; }
 
 } // namespace assay

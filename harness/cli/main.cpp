@@ -47,7 +47,7 @@ int run_or_say_why(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-    assay::open_standard_streams();
+    if (!assay::open_standard_streams()) return static_cast<int>(assay::ExitCode::environment);
     try {
         return run_or_say_why(argc, argv);
     } catch (const std::bad_alloc&) { // nor was there memory to say what failed

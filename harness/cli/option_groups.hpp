@@ -27,7 +27,7 @@ namespace assay::cli {
 
 template <class App>
 void add_preemption(App& verb, std::string& watch) {
-    add_value(verb, "--watch-preemption", watch, "ec2|gce|azure|URL",
+    add_value(verb, "--watch-preemption", watch, "ec2|gce|azure|alibaba|tencent|URL",
               "Stop in order (exit code 5) when the cloud announces preemption; URL: http://...");
 }
 

@@ -7,6 +7,7 @@
 #include "decide/expectations.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
+#include "machine/system.hpp"
 #include "plan/manifest.hpp"
 #include "process/preemption.hpp"
 #include "run/runner.hpp"
@@ -122,6 +123,8 @@ ExitCode run(const Options& options) {
         return report(met.error());
     // Whoever names no hardware does not ask for hardware that is not there.
     const bool asks = !options.devices.empty() || !options.job.hosts.empty();
+    if (const auto remark = machine::id_remark(machine::Files{}); !remark.empty())
+        print_error(fmt::format("note: {}\n", remark));
     if (!options.quiet)
         for (const auto& note : made->notes)
             if (asks || note != made->runs.front().plan.no_hardware)

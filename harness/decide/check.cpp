@@ -366,6 +366,38 @@ std::vector<Finding> check_digests(const json::Value& document, const record::Ru
     return findings;
 }
 
+std::vector<Finding> check_clock(const record::Run& run, std::optional<double> now) {
+    constexpr double day = 86400; // seconds
+    std::vector<Finding> findings;
+    const auto started = seconds_of(run.started);
+    if (run.clock && std::abs(run.clock->step_seconds) > clock_leeway)
+        findings.push_back(
+            {"run.clock.step_seconds",
+             fmt::format("the wall clock was set {} by {:.0f} s during the run: its times and its "
+                         "place among other runs are unknown",
+                         run.clock->step_seconds < 0 ? "back" : "forward",
+                         std::abs(run.clock->step_seconds)),
+             "clock_was_set"});
+    const auto built = run.clock ? seconds_of(run.clock->built) : std::nullopt;
+    if (started && built && *started < *built - day)
+        findings.push_back({"run.started",
+                            fmt::format("got {}, before the program that measured was built ({}): "
+                                        "the clock of the machine was wrong",
+                                        run.started, run.clock->built),
+                            "before_build"});
+    for (const auto& [path, time] :
+         {std::pair{"run.started", run.started}, std::pair{"run.ended", run.ended}})
+        if (const auto when = seconds_of(time); now && when && *when > *now + day) {
+            findings.push_back({path,
+                                fmt::format("got {}, in the future: the clock of the measured "
+                                            "machine or of this one is wrong",
+                                            time),
+                                "future"});
+            break;
+        }
+    return findings;
+}
+
 std::vector<Finding> check_summaries(const record::Run& run) { return Check{}.run(run); }
 
 Result<Checked> verify_text(std::string_view text, std::string_view source,
@@ -386,6 +418,7 @@ Result<Checked> verify_text(std::string_view text, std::string_view source,
         add({{.path = {}, .text = fits.error().message}});
     else
         add(check_summaries(run));
+    add(check_clock(run, seconds_now()));
     return checked;
 }
 

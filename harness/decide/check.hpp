@@ -11,6 +11,7 @@
 #include "record/reader.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ namespace assay::decide {
 struct Finding {
     std::string path; ///< "cases[2].metrics[0].value"
     std::string text;
+    std::string
+        code{}; ///< of what is wrong with a clock: "clock_was_set", "before_build", "future"; else empty
 };
 
 struct Checked {
@@ -34,6 +37,8 @@ Result<Checked> verify_run(const std::filesystem::path& path,
 Result<Checked> verify_text(std::string_view text, std::string_view source,
                             const record::ReadOptions& options = {});
 
+/// Times that cannot be right. `now`: seconds since 1970; runs more than a day later are of the future.
+std::vector<Finding> check_clock(const record::Run& run, std::optional<double> now = {});
 /// The summaries alone, without the schema.
 std::vector<Finding> check_summaries(const record::Run& run);
 /// The digests alone: names each section that does not have its own. `run` was read from `document`.

@@ -20,7 +20,7 @@ using record::ReasonCode;
 using record::Status;
 using Steady = std::chrono::steady_clock;
 
-/// A worker sends tens of lines per case; one that sends this many is broken.
+/// A worker sends tens of lines for a request, and two a second; one that sends this many is broken.
 constexpr std::size_t most_lines = 100'000;
 /// Ranks of a launcher that is quick on its own machine may come from slow disks and by ssh on others.
 constexpr auto start_patience = 60s;
@@ -153,6 +153,7 @@ void Session::send(const process::message::ToWorker& request) {
     auto& waiting = *waiting_;
     waiting.restart();
     request_ = process::message::to_line(request);
+    for (auto& peer : peers_) peer.lines = 0;
     for (auto& peer : peers_)
         if (peer.rank >= 0 && !peer.connection.send_at_once(request_))
             end(waiting, {.reason = "the worker does not read its requests"});

@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 // machine becomes a new one.
 constexpr std::string_view application = "assay.machine/1 5f1d8c0e7a3b4962b0c47d19e6f2a853";
 
+const fs::path system_folder = "/sys/devices/system/cpu";
+
 std::string machine_id(const Files& files) {
     for (const char* const path : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
         std::string id = files.line(path);
@@ -33,12 +35,22 @@ std::string machine_id(const Files& files) {
     return {};
 }
 
+/// Those that are there, online or not: "0-63". Where /sys is hidden, those that are online.
+std::string present_cpus(const Files& files) {
+    std::string present = files.line(system_folder / "present");
+    if (!present.empty()) return present;
+    std::size_t count = 0;
+    const std::string cpus = files.text("/proc/cpuinfo");
+    for (const auto line : split(cpus, '\n'))
+        if (line.starts_with("processor")) ++count;
+    return count < 2 ? "0" : fmt::format("0-{}", count - 1);
+}
+
 std::string id_by_system(const Files& files, const record::Machine& machine) {
     std::string facts{application};
-    for (const std::string& fact : {machine.architecture, machine.cpu_vendor, machine.cpu_model,
-                                    machine.provider, machine.instance, machine.system,
-                                    // Those that are there, online or not.
-                                    files.line("/sys/devices/system/cpu/present")})
+    for (const std::string& fact :
+         {machine.architecture, machine.cpu_vendor, machine.cpu_model, machine.provider,
+          machine.instance, machine.system, present_cpus(files)})
         facts += '\n' + fact;
     // 64 bits: among a million machines two share an id with probability 3e-8.
     return to_hex(hmac_sha256(machine_id(files), facts)).substr(0, 16);
@@ -120,6 +132,12 @@ void add_network(const Files& files, std::vector<record::Serial>& serials) {
 }
 
 } // namespace
+
+std::string id_remark(const Files& files) {
+    if (files.exists(system_folder)) return {};
+    return "/sys is hidden: the machine id may differ from the one with /sys, because the model of "
+           "the machine is unknown";
+}
 
 std::vector<record::Serial> read_serials(const Files& files) {
     std::vector<record::Serial> serials;

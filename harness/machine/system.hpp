@@ -44,6 +44,8 @@ record::NamedList own_software();
 
 /// Serial numbers, MAC addresses and GUIDs in clear, of what this process may read.
 std::vector<record::Serial> read_serials(const Files& files);
+/// Why another run of this machine may have another id; empty where nothing is hidden.
+std::string id_remark(const Files& files);
 
 /// Sets id and identity. The id, sixteen hexadecimal digits, is the same on every run and reveals nothing about the
 /// owner: what it is made from cannot be derived from it. The first of these that can be read decides: the id of the

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/preemption.hpp"
 
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/utc.hpp"
 #include "json/json.hpp"
 
 #include <fmt/format.h>
@@ -30,21 +33,40 @@ namespace {
 using Now = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-enum class Service : std::uint8_t { ec2, gce, azure };
+enum class Service : std::uint8_t { ec2, gce, azure, alibaba, tencent };
 enum class Notice : std::uint8_t { none, given, no_answer };
 
 struct KnownService {
     Service service;
     std::string_view name;
     std::string_view path;
-    milliseconds first_patience; ///< Azure begins to look when it is first asked
+    std::string_view authority = "169.254.169.254";
+    milliseconds first_patience{2000};
+    std::string_view token_header{}; ///< of services that hand out a token first
 };
 constexpr std::array known_services{
-    KnownService{Service::ec2, "ec2", "/latest/meta-data/spot/instance-action", milliseconds{2000}},
-    KnownService{Service::gce, "gce", "/computeMetadata/v1/instance/preempted", milliseconds{2000}},
-    KnownService{Service::azure, "azure", "/metadata/scheduledevents?api-version=2020-07-01",
-                 milliseconds{130'000}}};
+    KnownService{.service = Service::ec2,
+                 .name = "ec2",
+                 .path = "/latest/meta-data/spot/instance-action",
+                 .token_header = "X-aws-ec2-metadata-token"},
+    KnownService{
+        .service = Service::gce, .name = "gce", .path = "/computeMetadata/v1/instance/preempted"},
+    KnownService{.service = Service::azure,
+                 .name = "azure",
+                 .path = "/metadata/scheduledevents?api-version=2020-07-01",
+                 .first_patience =
+                     milliseconds{130'000}}, // it begins to look when it is first asked
+    KnownService{.service = Service::alibaba,
+                 .name = "alibaba",
+                 .path = "/latest/meta-data/instance/spot/termination-time",
+                 .authority = "100.100.100.200",
+                 .token_header = "X-aliyun-ecs-metadata-token"},
+    KnownService{.service = Service::tencent,
+                 .name = "tencent",
+                 .path = "/latest/meta-data/spot/termination-time",
+                 .authority = "metadata.tencentyun.com"}};
 constexpr milliseconds patience{2000}; ///< for one answer
+constexpr int most_unanswered = 3;     ///< in a row; then nobody watches any more
 
 struct Endpoint {
     KnownService known;
@@ -66,29 +88,38 @@ std::pair<std::string, std::string> host_and_port(std::string_view authority) {
 
 Result<Endpoint> endpoint_of(std::string_view what) {
     constexpr std::string_view scheme = "http://";
-    std::string_view authority = "169.254.169.254"; // of all three
+    std::string_view authority;
     std::string_view path;
-    if (what.starts_with(scheme)) {
+    const bool is_named = !what.starts_with(scheme);
+    if (!is_named) {
         what.remove_prefix(scheme.size());
         const auto slash = std::min(what.find('/'), what.size());
         authority = what.substr(0, slash);
         path = what.substr(slash);
     }
     const auto known = std::ranges::find_if(known_services, [&](const KnownService& one) {
-        return path.empty() ? one.name == what : one.path == path;
+        return is_named ? one.name == what : one.path == path;
     });
-    if (known == known_services.end() || authority.empty())
-        return fail(fmt::format(
-            "--watch-preemption: invalid service \"{}\" (expected ec2, gce, azure, "
-            "or an http:// URL that ends in {}, {} or {})",
-            what, known_services[0].path, known_services[1].path, known_services[2].path));
+    if (known == known_services.end() || (!is_named && authority.empty())) {
+        std::string names;
+        std::string paths;
+        for (const auto& one : known_services) {
+            names += fmt::format("{}, ", one.name);
+            paths += fmt::format("{}{}", paths.empty() ? "" : ", ", one.path);
+        }
+        return fail(fmt::format("--watch-preemption: invalid service \"{}\" (expected {}or an "
+                                "http:// URL that ends in one of {})",
+                                what, names, paths));
+    }
+    if (is_named) authority = known->authority;
     Endpoint endpoint{.known = *known, .authority = std::string{authority}};
     const auto [host, port] = host_and_port(authority);
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     if (::getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0 || found == nullptr)
-        return fail(fmt::format("--watch-preemption: unknown host \"{}\"", authority));
+        return fail(fmt::format("--watch-preemption: unknown host \"{}\"", authority),
+                    is_named ? Fault::environment : Fault::usage);
     std::copy_n(reinterpret_cast<const char*>(found->ai_addr), found->ai_addrlen,
                 reinterpret_cast<char*>(&endpoint.address));
     endpoint.size = found->ai_addrlen;
@@ -98,8 +129,31 @@ Result<Endpoint> endpoint_of(std::string_view what) {
 
 struct Reply {
     int status = 0;
+    std::string head; ///< lower case
     std::string body;
 };
+
+/// The whole answer, once it is there: it ends with its connection, or after as many bytes as it says.
+std::optional<Reply> reply_in(const std::string& answer, bool is_over) {
+    constexpr std::size_t status_at = std::string_view{"HTTP/1.1 "}.size();
+    constexpr std::string_view end_of_head = "\r\n\r\n";
+    const auto blank = answer.find(end_of_head);
+    if (!answer.starts_with("HTTP/1.") || blank == std::string::npos || blank < status_at + 3)
+        return {};
+    Reply reply{.head = lower(answer.substr(0, blank + 2)), .body = answer.substr(blank + 4)};
+    const auto* const status = answer.data() + status_at;
+    if (std::from_chars(status, status + 3, reply.status).ptr != status + 3) return {};
+    constexpr std::string_view length = "\r\ncontent-length: ";
+    if (const auto at = reply.head.find(length); at != std::string::npos) {
+        std::size_t bytes = 0;
+        const auto* const from = reply.head.data() + at + length.size();
+        std::from_chars(from, reply.head.data() + reply.head.size(), bytes);
+        if (reply.body.size() < bytes) return {};
+        reply.body.resize(bytes);
+        return reply;
+    }
+    return is_over ? std::optional{std::move(reply)} : std::nullopt;
+}
 
 /// Closes its descriptor.
 struct Socket {
@@ -117,7 +171,7 @@ struct Socket {
     }
 };
 
-/// HTTP 1.0: the answer ends when the connection does.
+/// HTTP 1.0, which knows no chunks.
 std::optional<Reply> ask(const Endpoint& to, std::string_view request, std::string_view header,
                          milliseconds limit) {
     const auto until = Now::now() + limit;
@@ -131,61 +185,104 @@ std::optional<Reply> ask(const Endpoint& to, std::string_view request, std::stri
     if (!socket.wait(POLLOUT, until) || ::send(socket.descriptor, text.data(), text.size(),
                                                MSG_NOSIGNAL) != static_cast<ssize_t>(text.size()))
         return {};
-    constexpr std::size_t most = std::size_t{256} << 10U;
+    constexpr std::size_t most = std::size_t{256} << 10U; // events of a large scale set are less
     std::string answer;
-    for (std::array<char, 4096> piece{}; answer.size() < most;) {
+    for (std::array<char, 4096> piece{}; answer.size() <= most;) {
         if (!socket.wait(POLLIN, until)) return {};
         const auto got = ::recv(socket.descriptor, piece.data(), piece.size(), 0);
         if (got < 0) return {};
-        if (got == 0) break;
         answer.append(piece.data(), static_cast<std::size_t>(got));
+        if (auto reply = reply_in(answer, got == 0); reply || got == 0) return reply;
     }
-    Reply reply;
-    const auto blank = answer.find(' ');
-    const auto body = answer.find("\r\n\r\n");
-    if (!answer.starts_with("HTTP/1.") || blank == std::string::npos || body == std::string::npos)
-        return {};
-    const auto* const end = answer.data() + answer.size();
-    if (std::from_chars(answer.data() + blank + 1, end, reply.status).ec != std::errc{}) return {};
-    reply.body = answer.substr(body + 4);
-    return reply;
+    return {};
 }
 
+/// A token that goes into a header: letters, digits and `-._~+/=` (RFC 9110).
+bool is_token(std::string_view text) {
+    constexpr std::size_t most = 1024;
+    return !text.empty() && text.size() <= most &&
+           text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                  "-._~+/=") == std::string_view::npos;
+}
+
+json::Value object_in(const std::string& body) {
+    auto read = json::parse(body, "metadata service");
+    return read && read->is_object() ? *std::move(read) : json::Value::object();
+}
+std::string text_in(const json::Value& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// {"action": "terminate", "time": "2026-01-31T12:00:00Z"}
+Notice of_ec2(const std::string& body) {
+    const auto said = object_in(body);
+    const auto action = text_in(said, "action");
+    const bool is_known = action == "terminate" || action == "stop" || action == "hibernate";
+    return is_known && seconds_of(text_in(said, "time")) ? Notice::given : Notice::no_answer;
+}
+
+/// {"DocumentIncarnation": 2, "Events": [{"EventType": "Preempt", ...}]}
 Notice of_azure(const std::string& body) {
-    const auto read = json::parse(body, "scheduled events");
-    if (!read || !read->is_object()) return Notice::no_answer;
-    const auto events = read->find("Events");
-    if (events == read->end() || !events->is_array()) return Notice::no_answer;
+    const auto said = object_in(body);
+    const auto events = said.find("Events");
+    const auto incarnation = said.find("DocumentIncarnation");
+    if (events == said.end() || !events->is_array() || incarnation == said.end() ||
+        !incarnation->is_number_integer())
+        return Notice::no_answer;
     return std::ranges::any_of(*events,
                                [](const json::Value& event) {
-                                   return event.is_object() && event.contains("EventType") &&
-                                          event["EventType"] == "Preempt";
+                                   return event.is_object() &&
+                                          text_in(event, "EventType") == "Preempt";
                                })
                ? Notice::given
                : Notice::none;
 }
 
+/// "2026-01-31T12:00:00Z" (Alibaba Cloud), "2026-01-31 20:00:00" (Tencent Cloud, UTC+8): when the machine goes.
+Notice of_time(std::string body, char between) {
+    const std::string text{trim(body)};
+    constexpr std::size_t day = 10;
+    if (text.size() <= day || text[day] != between) return Notice::no_answer;
+    auto utc = text;
+    utc[day] = 'T';
+    if (between == ' ') utc += 'Z';
+    return seconds_of(utc) ? Notice::given : Notice::no_answer;
+}
+
+/// Only the documented answer is a notice, and only the documented absence of one is none.
 Notice look(const Endpoint& at, milliseconds limit) {
-    const auto get = fmt::format("GET {}", at.known.path);
-    if (at.known.service == Service::ec2) {
-        // Without a token where the service wants none.
+    const auto& known = at.known;
+    std::string header = known.service == Service::gce     ? "Metadata-Flavor: Google"
+                         : known.service == Service::azure ? "Metadata: true"
+                                                           : "Accept: */*";
+    if (!known.token_header.empty()) {
         const auto token =
             ask(at, "PUT /latest/api/token",
-                "X-aws-ec2-metadata-token-ttl-seconds: 60\r\nContent-Length: 0", limit);
-        if (!token) return Notice::no_answer;
-        const auto reply =
-            ask(at, get,
-                token->status == 200 ? "X-aws-ec2-metadata-token: " + token->body : "Accept: */*",
-                limit);
-        if (!reply || (reply->status != 200 && reply->status != 404)) return Notice::no_answer;
-        return reply->status == 200 ? Notice::given : Notice::none;
+                fmt::format("{}-ttl-seconds: 60\r\nContent-Length: 0", known.token_header), limit);
+        if (!token || token->status != 200 || !is_token(token->body)) return Notice::no_answer;
+        header = fmt::format("{}: {}", known.token_header, token->body);
     }
-    const bool is_gce = at.known.service == Service::gce;
-    const auto reply = ask(at, get, is_gce ? "Metadata-Flavor: Google" : "Metadata: true", limit);
+    const auto reply = ask(at, fmt::format("GET {}", known.path), header, limit);
+    const bool says_404 = known.service != Service::gce && known.service != Service::azure;
+    if (reply && reply->status == 404 && says_404) return Notice::none;
     if (!reply || reply->status != 200) return Notice::no_answer;
-    if (!is_gce) return of_azure(reply->body);
-    if (reply->body.starts_with("TRUE")) return Notice::given;
-    return reply->body.starts_with("FALSE") ? Notice::none : Notice::no_answer;
+    switch (known.service) {
+    case Service::ec2:
+        return of_ec2(reply->body);
+    case Service::azure:
+        return of_azure(reply->body);
+    case Service::alibaba:
+        return of_time(reply->body, 'T');
+    case Service::tencent:
+        return of_time(reply->body, ' ');
+    case Service::gce:
+        break;
+    }
+    if (reply->head.find("\r\nmetadata-flavor: google\r\n") == std::string::npos)
+        return Notice::no_answer;
+    const auto said = trim(reply->body);
+    return said == "TRUE" ? Notice::given : said == "FALSE" ? Notice::none : Notice::no_answer;
 }
 
 } // namespace
@@ -197,6 +294,8 @@ struct PreemptionWatch::Watch {
     std::mutex mutex{};
     std::condition_variable changed{};
     bool over = false;
+    std::string answered = utc_now(); ///< the last time
+    int unanswered = 0;               ///< since then
     std::thread thread{};
 
     void keep_asking() {
@@ -205,6 +304,8 @@ struct PreemptionWatch::Watch {
             lock.unlock();
             const auto notice = look(endpoint, patience);
             lock.lock();
+            unanswered = notice == Notice::no_answer ? unanswered + 1 : 0;
+            if (unanswered == 0) answered = utc_now();
             if (notice != Notice::given) continue;
             on_notice();
             return;
@@ -230,6 +331,11 @@ PreemptionWatch::~PreemptionWatch() {
     }
     watch_->changed.notify_one();
     if (watch_->thread.joinable()) watch_->thread.join();
+}
+
+std::string PreemptionWatch::silent_since() const {
+    const std::scoped_lock lock{watch_->mutex};
+    return watch_->unanswered < most_unanswered ? "" : watch_->answered;
 }
 
 Result<void> PreemptionWatch::check(std::string_view what) {

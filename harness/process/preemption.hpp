@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Will the cloud provider take this machine back? Asks its metadata service over plain HTTP, every five seconds: EC2
-// says so two minutes ahead, GCE and Azure 30 seconds. The thread sleeps in between and holds no CPU of a case.
+// says so two minutes ahead, Alibaba Cloud five, GCE and Azure 30 seconds. Only an answer in the documented form is a
+// notice. The thread sleeps in between and holds no CPU of a case.
 
 #pragma once
 
@@ -11,13 +12,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace assay::process {
 
 class PreemptionWatch {
 public:
-    /// Is it ec2, gce, azure, or an http:// URL whose path is that of one of them? Nothing is asked.
+    /// Is it ec2, gce, azure, alibaba, tencent, or an http:// URL whose path is that of one of them? Nothing is asked.
     static Result<void> check(std::string_view what);
     /// `what`: as above. The first question is asked here: a
     /// service that does not answer is an error of the environment, another text one of usage. `on_notice` is
@@ -30,6 +32,9 @@ public:
     PreemptionWatch(PreemptionWatch&&) = delete;
     PreemptionWatch& operator=(PreemptionWatch&&) = delete;
     ~PreemptionWatch(); ///< asks no more
+
+    /// UTC time of the last answer, if none of the three questions since then got one; otherwise empty.
+    std::string silent_since() const;
 
 private:
     struct Watch;

@@ -172,7 +172,7 @@ void be_kept(const Prepared& prepared) {
     sigset_t none;
     ::sigemptyset(&none);
     ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
-    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::signal(number, SIG_DFL);
+    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGXFSZ}) ::signal(number, SIG_DFL);
     if (prepared.bind) ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus);
     ::dup2(prepared.input, STDIN_FILENO);
     ::dup2(prepared.log, STDOUT_FILENO);

@@ -88,19 +88,22 @@ ASSAY_FIELDS(Gates, expected, time_limit_seconds, stages)
 
 ASSAY_FIELDS(Schedule, seed, patience_seconds, spent_seconds, always_busy, gates)
 
+ASSAY_FIELDS(RunClock, built, boot, up_seconds, step_seconds)
+
 /// The keys of `run`; the machine and the cases are beside it.
 ASSAY_FIELDS(Run, id, suite, started, ended, status, version, build, digest, pairing, imported,
-             left_out, error_counters, hosts, campaign, note, tags, schedule, ended_by, soak)
+             left_out, error_counters, hosts, campaign, note, tags, schedule, ended_by, clock,
+             not_watched_since, soak)
 
 json::Value encode_value(const NamedList& list);
 void decode_value(const json::Object& object, std::string_view key, NamedList& out);
 
-template <
-    OneOf<std::vector<Table>, std::vector<Ceiling>, std::vector<LeftOut>, std::vector<TeamHost>,
-          std::optional<Levels>, std::optional<Spread>, std::optional<Schedule>,
-          std::optional<Gates>, ReasonCode, RunEnd, Remark, std::vector<Disturbance>, Evidence,
-          std::optional<SoakVisit>, std::optional<Soak>, std::vector<Corruption>>
-        T>
+template <OneOf<std::vector<Table>, std::vector<Ceiling>, std::vector<LeftOut>,
+                std::vector<TeamHost>, std::optional<Levels>, std::optional<Spread>,
+                std::optional<Schedule>, std::optional<Gates>, std::optional<RunClock>, ReasonCode,
+                RunEnd, Remark, std::vector<Disturbance>, Evidence, std::optional<SoakVisit>,
+                std::optional<Soak>, std::vector<Corruption>>
+              T>
 void json_sparse(const T&);
 
 template <OneOf<Evidence> T>

@@ -40,6 +40,12 @@ inline constexpr std::array metric_table{
     MetricDefinition{"latency", "s", false, "steps", "latency"},
     MetricDefinition{"fastest_latency", "s", false, "", "lowest latency"},
     MetricDefinition{"slowest_latency", "s", false, "", "highest latency"},
+    // Second-level caches with two partitions.
+    MetricDefinition{"near_latency", "s", false, "", "latency of the near partition"},
+    MetricDefinition{"far_latency", "s", false, "", "latency of the far partition"},
+    MetricDefinition{"far_share", "1", false, "", "share of far lines", "", true},
+    MetricDefinition{"near_bandwidth", "B/s", true, "", "bandwidth of the near partition"},
+    MetricDefinition{"far_bandwidth", "B/s", true, "", "bandwidth of the far partition"},
     // Single round trips, which the mean of a batch hides.
     MetricDefinition{"latency_p50", "s", false, "", "median latency"},
     MetricDefinition{"latency_p99", "s", false, "", "99th percentile of the latency"},

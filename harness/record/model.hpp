@@ -425,6 +425,16 @@ struct LeftOut {
     bool operator==(const LeftOut&) const = default;
 };
 
+/// What shows whether the times of a run can be right, and in which order runs of one boot ended.
+struct RunClock {
+    std::string built;     ///< day of the program's sources, UTC; empty: not known
+    std::string boot;      ///< 16 digits; equal for runs between two starts of a machine
+    double up_seconds = 0; ///< since that start, when the run ended
+    double step_seconds =
+        0; ///< by which the wall clock was set during the run: the largest, < 0: back
+    bool operator==(const RunClock&) const = default;
+};
+
 struct Run {
     std::string id;
     std::string suite;
@@ -444,7 +454,9 @@ struct Run {
     Values tags;     ///< by which runs are grouped and filtered: texts
     std::optional<Schedule> schedule;
     RunEnd ended_by = RunEnd::none;
-    std::optional<Soak> soak; ///< absent in other runs
+    std::optional<RunClock> clock; ///< absent in imported and older runs
+    Remark not_watched_since;      ///< UTC: the metadata service of --watch-preemption fell silent
+    std::optional<Soak> soak;      ///< absent in other runs
     Machine machine;
     std::vector<Case> cases;
 };

@@ -105,9 +105,10 @@ private:
         const auto* work = case_.metrics.front().name == "operation_rate" ? "OP" : "FLOP";
         std::optional<double> computed;
         if (rate && count) {
-            const auto per_clock = *count * *rate;
-            const auto formula =
-                fmt::format("{} multiprocessors x {:g} {} per clock", *count, *rate, work);
+            const double each = (bound.sparse ? 2 : 1) * *rate;
+            const auto per_clock = *count * each;
+            const auto formula = fmt::format("{} multiprocessors x {:g} {} per clock{}", *count,
+                                             each, work, bound.sparse ? " with 2:4 sparsity" : "");
             if (clock) {
                 computed = per_clock * *clock;
                 add(*computed, fmt::format("{} of {}, the clock of {}'s values", formula,
@@ -118,9 +119,12 @@ private:
                     fmt::format("{} of {}, the mean clock of this window", formula,
                                 human(*seen->clock_hz, "Hz")));
         }
-        const auto path = fmt::format(
-            "peaks.{}.{}", *engine == Engine::tensor ? "tensor" : "vector", bound.precision);
-        add_printed(figure(entry_.peaks.of(*engine), bound.precision), path, computed);
+        const auto* unit_name = bound.sparse                ? "sparse"
+                                : *engine == Engine::tensor ? "tensor"
+                                                            : "vector";
+        add_printed(
+            figure(bound.sparse ? entry_.sparse : entry_.peaks.of(*engine), bound.precision),
+            fmt::format("peaks.{}.{}", unit_name, bound.precision), computed);
         // Without the vendor's clock, the vendor's value precedes one from this window's clock.
         if (!computed && found_.ceilings.size() > 1)
             std::swap(found_.ceilings.front(), found_.ceilings.back());
@@ -277,7 +281,8 @@ Bound arithmetic(const record::Case& c, bool matrices) {
                                       json::show_text(precision))};
     return {.limit = Limit::arithmetic,
             .precision = std::string{known->hardware},
-            .matrices = matrices};
+            .matrices = matrices,
+            .sparse = is_sparse(c)};
 }
 
 /// A pass over four times the cache size finds at most a quarter of the data in the cache.
@@ -326,6 +331,11 @@ Bound links(const record::Evidence& told) {
 }
 
 } // namespace
+
+bool is_sparse(const record::Case& c) {
+    const auto sparsity = record::text(c.parameters, "sparsity");
+    return !sparsity.empty() && sparsity != "none";
+}
 
 Bound bound_of(plan::BoundBy by, const record::Case& c, std::optional<double> l2_bytes) {
     switch (by) {

@@ -46,10 +46,14 @@ struct Bound {
     Limit limit = Limit::none;
     std::string precision; ///< its name in configs/hardware
     bool matrices = false; ///< matrix products, which tensor cores can do
+    bool sparse = false;   ///< with 2:4 sparsity: twice the rate of dense products
     int ways = 1;          ///< directions of the link in use at once
     bool several = false;  ///< the slowest of the participating devices decides
     std::string reason;    ///< why there is no bound; may be empty
 };
+
+/// Has the case 2:4 sparsity, by its parameter `sparsity`? Dense work is never compared with it.
+bool is_sparse(const record::Case& c);
 
 /// `l2_bytes`: the last-level cache of the host, or of the device by its data sheet, for cases that do not report it: data that
 /// fits into it is not bounded by memory.

@@ -22,6 +22,7 @@ constexpr std::array declared{
     DeclaredBound{"gemm.shapes", plan::BoundBy::none, plan::BoundBy::matrix_units},
     DeclaredBound{"gemm.square", plan::BoundBy::matrix_units, plan::BoundBy::matrix_units},
     DeclaredBound{"memory.gather", plan::BoundBy::memory, plan::BoundBy::memory},
+    DeclaredBound{"memory.bulk_copy", plan::BoundBy::none, plan::BoundBy::memory},
     DeclaredBound{"memory.hierarchy", plan::BoundBy::memory, plan::BoundBy::memory},
     DeclaredBound{"memory.matrix", plan::BoundBy::none, plan::BoundBy::memory},
     DeclaredBound{"memory.stream", plan::BoundBy::memory, plan::BoundBy::memory},
@@ -46,6 +47,7 @@ constexpr std::array declared{
     DeclaredBound{"workload.attention", plan::BoundBy::none, plan::BoundBy::memory},
     DeclaredBound{"workload.convolution", plan::BoundBy::none, plan::BoundBy::matrix_units},
     DeclaredBound{"workload.convolution3d", plan::BoundBy::none, plan::BoundBy::matrix_units},
+    DeclaredBound{"workload.prefill_attention", plan::BoundBy::none, plan::BoundBy::matrix_units},
     DeclaredBound{"workload.transformer_layer", plan::BoundBy::none, plan::BoundBy::matrix_units},
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/active_run.hpp"
 
+#include "base/sha256.hpp"
 #include "base/utc.hpp"
+#include "base/version.hpp"
 #include "json/json.hpp"
 #include "launch/placement.hpp"
 #include "machine/cpu.hpp"
@@ -23,6 +25,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <string_view>
 #include <system_error>
@@ -285,6 +288,7 @@ void ActiveRun::record_variant(process::message::Result& attempt) const {
 }
 
 Result<bool> ActiveRun::measure(std::size_t index, int replica) {
+    clock_step_ = clock().step_seconds;
     auto cases = siblings_of(plan(), index);
     // One that ended badly before is not tried again; a replica beyond the plan is one of all.
     if (replica < plan().replicas)
@@ -362,6 +366,16 @@ void ActiveRun::close(std::size_t index) {
     }
 }
 
+record::RunClock ActiveRun::clock() const {
+    constexpr std::size_t digits = 16;
+    const auto boot = machine::Files{}.line("/proc/sys/kernel/random/boot_id");
+    const double step = clock_step_seconds();
+    return {.built = std::string{built()},
+            .boot = boot.empty() ? "" : to_hex(sha256(boot)).substr(0, digits),
+            .up_seconds = seconds_since_boot(),
+            .step_seconds = std::abs(step) > std::abs(clock_step_) ? step : clock_step_};
+}
+
 /// Before bounds are added and names removed.
 record::Run ActiveRun::result_of(record::RunEnd end) const {
     const auto& header = folder_->header;
@@ -379,6 +393,7 @@ record::Run ActiveRun::result_of(record::RunEnd end) const {
                     .note = header.note,
                     .tags = header.tags,
                     .ended_by = end,
+                    .clock = clock(),
                     .machine = machine_,
                     .cases = {}};
     for (std::size_t index = 0; index < cases_.size(); ++index)
@@ -396,8 +411,9 @@ Result<fs::path> ActiveRun::write_so_far() const {
 }
 
 Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::ErrorCounter> errors,
-                                      record::Schedule schedule) {
+                                      record::Schedule schedule, std::string not_watched_since) {
     auto run = result_of(end);
+    run.not_watched_since = std::move(not_watched_since);
     run.error_counters = std::move(errors);
     run.schedule = std::move(schedule);
     if (soaking_) run.soak = soaking_->record();

@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace assay::run {
@@ -72,7 +73,7 @@ public:
     Result<std::filesystem::path> write_so_far() const;
     /// Writes run.json.
     Result<record::Run> finish(record::RunEnd end, std::vector<record::ErrorCounter> errors,
-                               record::Schedule schedule);
+                               record::Schedule schedule, std::string not_watched_since);
 
     /// State of a plan that soaks; null in others.
     const Soaking* soaking() const { return soaking_ ? &*soaking_ : nullptr; }
@@ -93,6 +94,7 @@ private:
     Result<void> keep(std::size_t index, int replica, process::message::Result attempt);
     plan::Catalogue used_modules() const;
     record::Run result_of(record::RunEnd end) const;
+    record::RunClock clock() const;
 
     const plan::PlannedRun& run_;
     const Redaction& redaction_;
@@ -105,6 +107,7 @@ private:
     std::optional<LineFile> samples_;
     std::vector<record::Case> cases_; ///< measured so far, in the plan's order
     std::optional<Soaking> soaking_;
+    double clock_step_ = 0; ///< seconds by which the wall clock was set: the largest so far
     std::optional<MemoryProbe> probe_; ///< where neighbours may use the memory
     ProbeHistory known_probes_;
     std::vector<ProbeReading> probes_; ///< of this run

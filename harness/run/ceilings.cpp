@@ -97,6 +97,7 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         const auto& metric = c.metrics.front();
         const double value = *metric.value * reference::per_unit(judged, metric);
         if (c.place != judged.place || !have_equal_siblings(c, judged)) continue;
+        if (reference::is_sparse(c) && !reference::is_sparse(judged)) continue;
         if (!(value > 0) || !comparable(benchmark, judged, c)) continue;
         Best& roof = roofs[metric.unit];
         if (roof.of == nullptr || value > roof.value) roof = {&c, value};

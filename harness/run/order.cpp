@@ -2,11 +2,13 @@
 #include "run/order.hpp"
 
 #include "decide/expectations.hpp"
+#include "plan/planner.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <random>
 #include <utility>
@@ -37,6 +39,13 @@ Judged judged(const record::Case& c, const Judgement* judgement) {
 }
 
 } // namespace
+
+std::vector<double> steps_of(const std::vector<plan::PlannedRun>& runs) {
+    std::vector<double> seconds;
+    for (const auto& run : runs)
+        std::ranges::copy(plan::expected_steps(run.plan), std::back_inserter(seconds));
+    return seconds;
+}
 
 std::vector<std::size_t> order_of(const plan::Plan& plan, std::optional<std::int64_t> seed,
                                   int replica) {

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
 #include "record/model.hpp"
 
@@ -24,6 +25,9 @@ struct Judged {
 };
 /// By record::identity. No limit is about a case that is not in it.
 using Judgement = std::map<std::string, Judged, std::less<>>;
+
+/// Expected seconds of the steps of all runs, one run after the other.
+std::vector<double> steps_of(const std::vector<plan::PlannedRun>& runs);
 
 /// Indexes of the plan's cases for one replica, of siblings the first. With a seed the blocks
 /// are shuffled, otherwise for each replica, so that no case always follows the same one;

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "machine/system.hpp"
 #include "process/start.hpp"
+#include "record/conditions.hpp"
 #include "record/layout.hpp"
 
 #include <fmt/format.h>
@@ -179,7 +180,8 @@ std::string Redaction::operator()(std::string_view text) const {
     return out;
 }
 
-/// Names of series and units stay, and so do codes that a program reads: they are not strings.
+/// Names of series and units stay, and so do codes that a program reads: they are not strings. What limits select by
+/// stays as well: a user called EPYC would measure on another CPU.
 template <class T>
 void Redaction::each_text(T& member) const {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -194,9 +196,12 @@ void Redaction::each_text(T& member) const {
         each_field(
             [&](std::string_view key, auto& field) {
                 constexpr std::array kept{
-                    "benchmark", "place",    "library", "parameters", "work",        "headline",
-                    "metrics",   "metric",   "unit",    "suite",      "started",     "id",
-                    "node",      "hostname", "uuid",    "address",    "pci_address", "extra"};
+                    "benchmark", "place",       "library",        "parameters", "work",
+                    "headline",  "metrics",     "metric",         "unit",       "suite",
+                    "started",   "id",          "node",           "hostname",   "uuid",
+                    "address",   "pci_address", "extra",          "cpu_model",  "architecture",
+                    "provider",  "instance",    "virtualization", "name",       "mode",
+                    "kind",      "vendor_id",   "device_id"};
                 if (std::ranges::find(kept, key) == kept.end()) each_text(field);
             },
             member);
@@ -206,7 +211,9 @@ void Redaction::each_text(T& member) const {
 void Redaction::named(record::NamedList& list) const {
     for (auto& [name, value] : list)
         if (auto* text = std::get_if<std::string>(&value);
-            text != nullptr && std::ranges::find(kept_, name) == kept_.end())
+            text != nullptr && std::ranges::find(kept_, name) == kept_.end() &&
+            std::ranges::find(record::condition_table(), name, &record::Condition::setting) ==
+                record::condition_table().end())
             *text = (*this)(*text);
 }
 

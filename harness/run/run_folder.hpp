@@ -15,6 +15,7 @@
 #include "record/model.hpp"
 #include "run/order.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -49,9 +50,10 @@ struct RunOptions {
     bool keep_going = false; ///< all stages, whatever they show
     std::optional<double> limit_seconds; ///< of the whole run
     std::string watch_preemption{};      ///< of PreemptionWatch; empty: not asked
-    bool planned_order = false;          ///< cases in the order of the plan, not shuffled
-    std::optional<std::int64_t> seed;    ///< of the shuffled order; absent: random
-    bool keep_samples = false;           ///< --raw: every batch into a sidecar
+    std::chrono::milliseconds watch_every{5000};
+    bool planned_order = false;       ///< cases in the order of the plan, not shuffled
+    std::optional<std::int64_t> seed; ///< of the shuffled order; absent: random
+    bool keep_samples = false;        ///< --raw: every batch into a sidecar
     bool record_hostname = false;
     machine::SerialOptions serials = machine::SerialOptions(); // GCC 12 takes {} for uninitialized
     std::filesystem::path program; ///< answers `program worker`; empty: this program

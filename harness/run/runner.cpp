@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/runner.hpp"
 
+#include "decide/check.hpp"
 #include "machine/inventory.hpp"
-#include "plan/planner.hpp"
 #include "process/preemption.hpp"
 #include "process/start.hpp"
 #include "record/reader.hpp"
@@ -22,21 +22,12 @@
 #include <algorithm>
 #include <csignal>
 #include <deque>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
 
 namespace assay::run {
 namespace {
-
-/// Steps of all runs, one after the other.
-std::vector<double> steps_of(const std::vector<plan::PlannedRun>& runs) {
-    std::vector<double> seconds;
-    for (const auto& run : runs)
-        std::ranges::move(expected_steps(run.plan), std::back_inserter(seconds));
-    return seconds;
-}
 
 class Runner {
 public:
@@ -58,6 +49,7 @@ private:
     Result<void> open_runs(const record::Machine& machine);
     void drop_half_pairs();
     Result<void> soak();
+    void open_gates();
     Result<void> measure_stages();
     Result<void> measure_rounds(const Rounds& rounds);
     record::StageEnd end_of_stage(const Rounds& rounds) const;
@@ -86,6 +78,7 @@ private:
     Redaction redaction_;
     process::Signals signals_;
     std::unique_ptr<process::PreemptionWatch> preemption_; ///< tells signals_
+    std::string silent_;                                   ///< since when it was, once
     double start_;                                         ///< steady seconds
     std::optional<telemetry::ErrorWatch> errors_;
     std::deque<ActiveRun> runs_;
@@ -112,10 +105,9 @@ launch::Watch Runner::watch() {
 
 Result<std::vector<Outcome>> Runner::run() {
     if (!options_.watch_preemption.empty()) {
-        auto watch = process::PreemptionWatch::begin(options_.watch_preemption,
-                                                     [this] { signals_.preempt(); });
-        if (!watch) return tl::unexpected{watch.error()};
-        preemption_ = std::move(*watch);
+        ASSAY_TRY(preemption_, process::PreemptionWatch::begin(
+                                   options_.watch_preemption, [this] { signals_.preempt(); },
+                                   options_.watch_every));
     }
     ASSAY_TRY(open());
     if (runs_.front().folder().is_complete) return finish();
@@ -216,10 +208,7 @@ Result<void> Runner::soak() {
     const auto& plan = active.plan();
     const auto& soaking = *active.soaking();
     schedule_.seed = active.folder().header.seed;
-    if (!options_.expected.empty() || options_.limit_seconds)
-        schedule_.gates = record::Gates{.expected = options_.expected,
-                                        .time_limit_seconds = options_.limit_seconds,
-                                        .stages = {}};
+    open_gates();
     bool any = true;
     for (replica_ = soaking.next_visit(); any; ++replica_) {
         active.dismiss();
@@ -242,16 +231,20 @@ Result<void> Runner::soak() {
     return {};
 }
 
+void Runner::open_gates() {
+    if (wanted_.front().plan.has_stages || !options_.expected.empty() || options_.limit_seconds)
+        schedule_.gates = record::Gates{.expected = options_.expected,
+                                        .time_limit_seconds = options_.limit_seconds,
+                                        .stages = {}};
+}
+
 Result<void> Runner::measure_stages() {
     using record::StageEnd;
     schedule_.seed = runs_.front().folder().header.seed;
     const auto& plan = wanted_.front().plan;
     const auto all = rounds_of(plan);
     const auto now = telemetry::steady_seconds;
-    if (plan.has_stages || !options_.expected.empty() || options_.limit_seconds)
-        schedule_.gates = record::Gates{.expected = options_.expected,
-                                        .time_limit_seconds = options_.limit_seconds,
-                                        .stages = {}};
+    open_gates();
     double patience = 0;
     for (const auto& run : wanted_)
         patience += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
@@ -443,6 +436,10 @@ Result<void> Runner::measure_one(ActiveRun& active) {
 
 void Runner::tell(const std::string& phase) {
     if (!phase.empty()) phase_ = phase;
+    if (preemption_ && silent_.empty() && !(silent_ = preemption_->silent_since()).empty())
+        observer_.note(fmt::format("the metadata service has not answered since {}; preemption "
+                                   "goes unnoticed while it is silent",
+                                   silent_));
     auto estimate = forecast_.now();
     if (const auto* soaking = runs_.empty() ? nullptr : runs_[turn_].soaking())
         estimate.remaining_seconds = std::max(soaking->left(), 0.0);
@@ -475,8 +472,12 @@ Result<std::vector<Outcome>> Runner::finish() {
     for (auto& active : runs_) {
         const auto file = active.folder().path / "run.json";
         const bool was_complete = active.folder().is_complete;
-        ASSAY_TRY(auto run,
-                  was_complete ? record::read_run(file) : active.finish(end, errors, schedule_));
+        ASSAY_TRY(auto run, was_complete ? record::read_run(file)
+                                         : active.finish(end, errors, schedule_,
+                                                         preemption_ ? preemption_->silent_since()
+                                                                     : std::string{}));
+        if (!was_complete)
+            for (const auto& wrong : decide::check_clock(run)) observer_.note(wrong.text);
         outcomes.push_back({.run = std::move(run),
                             .file = file,
                             .signal = signal == SIGALRM ? 0 : signal,

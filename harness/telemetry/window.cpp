@@ -292,18 +292,20 @@ void add_shares(const Snapshot& begin, const Snapshot& end, const Cpus& cpus, do
 
 void add_waits(const Snapshot& begin, const Snapshot& end, double seconds,
                record::Telemetry& telemetry) {
-    const double waited = longest_wait(begin, end);
+    const auto stopped = difference(begin.quota_seconds, end.quota_seconds);
+    // A thread that the quota stopped has waited as well.
+    const double waited = longest_wait(begin, end) - stopped.value_or(0);
     if (seconds >= shortest_seconds && waited > wait_limit * seconds)
         disturb(telemetry, Code::waiting, {{"share", std::min(1.0, waited / seconds)}},
                 fmt::format("A thread of this benchmark waited {:.1f}% of the time for its CPU: "
                             "something else runs there, or there are more threads than CPUs.",
                             100 * std::min(1.0, waited / seconds)));
-    const auto stopped = difference(begin.quota_seconds, end.quota_seconds);
     if (stopped && *stopped > quota_limit * seconds)
         disturb(telemetry, Code::quota,
                 {{"stopped_seconds", *stopped}, {"window_seconds", seconds}},
                 fmt::format("The container's CPU quota stopped this benchmark for {:.3g} s of "
-                            "{:.3g} s: raise the quota (cpu.max) or use fewer threads.",
+                            "{:.3g} s: raise the quota (cpu.max, or "
+                            "cpu.cfs_quota_us) or use fewer threads.",
                             *stopped, seconds));
 }
 

@@ -66,6 +66,21 @@ void watch_growth(std::int64_t before, std::int64_t after, process::message::Res
                     record::human_bytes(static_cast<double>(after))));
 }
 
+/// Changes of the phase, for the parent. Short calls that are checked one by one change it thousands of times a second:
+/// from the hundredth on one phase stands for both.
+class PhaseChanges {
+public:
+    /// The phase to report; null: none.
+    const char* reported(const char* phase) {
+        constexpr int most = 100;
+        if (count_ == most) return nullptr;
+        return ++count_ < most ? phase : "running and checking";
+    }
+
+private:
+    int count_ = 0;
+};
+
 /// Bytes in the log of the case, where stdout and stderr go; 0 where they are not files.
 std::int64_t logged_bytes() {
     struct stat facts{};
@@ -198,8 +213,10 @@ void CaseWorker::attempt(const process::message::Measure& request,
     const auto values = module_values(*benchmark, request.parameters);
     if (!values) return give_up(values.error());
     PlaceClock clock{*benchmark};
+    PhaseChanges changes;
     LoadedCase subject{*benchmark, *services_.table(), *values, [&](const char* phase) {
-                           reports_.phase({.id = request.id, .phase = phase});
+                           if (const auto* reported = changes.reported(phase))
+                               reports_.phase({.id = request.id, .phase = reported});
                        }};
     // If the case does not apply, there may be no team to join.
     record::Conclusion fit{.status = Status::ok};

@@ -24,11 +24,13 @@ constexpr std::size_t most_rows = 50;
 } // namespace
 
 Result<void> write(const std::filesystem::path& path, std::string_view content) {
-    return path == "-" ? print_file(content) : write_atomically(path, content);
+    return write(path, [content](const Sink& sink) { return sink(content); });
 }
 
 Result<void> write(const std::filesystem::path& path, const Produce& produce) {
-    return path == "-" ? print_file(produce) : write_atomically(path, produce);
+    if (path == "-") return print_file(produce);
+    remove_abandoned_drafts(path.parent_path());
+    return write_atomically(path, produce);
 }
 
 Result<void> deliver(const Options& options, const Outputs& outputs,

@@ -11,14 +11,15 @@
 #include "fleet/derive.hpp"
 #include "judge/effective.hpp"
 #include "judge/lint.hpp"
+#include "record/reader.hpp"
 #include "verbs.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -64,13 +65,9 @@ Result<ExitCode> lint_files(const Options& options) {
 bool is_run(const std::string& input) {
     std::error_code ignored;
     if (std::filesystem::is_directory(input, ignored)) return true;
-    if (!std::filesystem::is_regular_file(input, ignored)) return false; // opening a pipe waits
     constexpr std::size_t enough = 4096; // the schema stands at the front of every run
-    std::ifstream file{input};
-    std::string front(enough, '\0');
-    file.read(front.data(), static_cast<std::streamsize>(front.size()));
-    front.resize(static_cast<std::size_t>(file.gcount()));
-    return front.find("\"assay.run/") != std::string::npos;
+    const auto text = read_whole(input, record::ReadOptions{}.bytes);
+    return text && std::string_view{*text}.substr(0, enough).find("\"assay.run/") != text->npos;
 }
 
 Result<ExitCode> show_limits(const Options& options) {

@@ -39,8 +39,10 @@ Verdict verdict_of(const fs::path& file, const decide::Checked& checked) {
     const std::string name = plain(file.string());
     Verdict verdict{.passed = findings.empty()};
     json::Value list = json::Value::array();
-    for (const auto& finding : findings)
+    for (const auto& finding : findings) {
         list.push_back({{"path", plain(finding.path)}, {"text", plain(finding.text)}});
+        if (!finding.code.empty()) list.back()["code"] = finding.code;
+    }
     verdict.value = {{"file", name},
                      {"passed", verdict.passed},
                      {"has_digests", checked.has_digests},

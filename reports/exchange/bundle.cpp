@@ -6,6 +6,7 @@
 #include "base/sha256.hpp"
 #include "base/version.hpp"
 #include "decide/check.hpp"
+#include "exchange/bundle_check.hpp"
 #include "exchange/bundle_files.hpp"
 #include "judge/limits.hpp"
 #include "store/find.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 #include <system_error>
 
@@ -22,40 +24,48 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A folder beside its final place that is gone unless it was completed.
-class Draft {
+class NewFolder {
 public:
-    explicit Draft(const fs::path& target)
-        : target_{target.filename().empty() ? target.parent_path() : target},
-          path_{target_.parent_path() / fmt::format(".assay-{}.tmp", random_token())} {}
-    Draft(const Draft&) = delete;
-    Draft& operator=(const Draft&) = delete;
-    ~Draft() {
+    explicit NewFolder(const fs::path& target)
+        : target_{target.filename().empty() ? target.parent_path() : target} {}
+    NewFolder(const NewFolder&) = delete;
+    NewFolder& operator=(const NewFolder&) = delete;
+    ~NewFolder() {
         std::error_code ignored;
-        fs::remove_all(path_, ignored);
+        if (!path().empty()) fs::remove_all(path(), ignored);
     }
-    const fs::path& path() const { return path_; }
+    const fs::path& path() const { return draft_.path; }
     bool is_taken() const {
         std::error_code ignored;
         return fs::symlink_status(target_, ignored).type() != fs::file_type::not_found;
     }
-    Result<void> write(const std::string& name, std::string_view content) const {
-        ASSAY_TRY(make_folders((path_ / name).parent_path()));
-        return write_atomically(path_ / name, content);
+    Result<void> write(const std::string& name, std::string_view content) {
+        if (!draft_.held) ASSAY_TRY(begin());
+        ASSAY_TRY(make_folders((path() / name).parent_path()));
+        return write_atomically(path() / name, content);
     }
     /// Gives it its name.
     Result<void> complete() const {
         std::error_code error;
-        fs::rename(path_, target_, error);
-        if (error)
-            return fail(fmt::format("cannot create {}: {}", target_.string(), error.message()),
-                        Fault::environment);
+        fs::rename(path(), target_, error);
+        if (error) return not_created(error.message());
         flush_folder(target_.parent_path());
         return {};
     }
 
 private:
+    Result<void> begin() {
+        ASSAY_TRY(make_folders(target_.parent_path()));
+        remove_abandoned_drafts(target_.parent_path());
+        draft_ = make_draft(target_.parent_path(), DraftOf::folder);
+        return draft_.held ? Result<void>{} : not_created(std::generic_category().message(errno));
+    }
+    tl::unexpected<Error> not_created(const std::string& reason) const {
+        return fail(fmt::format("cannot create {}: {}", target_.string(), reason),
+                    Fault::environment);
+    }
     fs::path target_;
-    fs::path path_;
+    Draft draft_;
 };
 
 bool has_serials_in_clear(const json::Value& document) {
@@ -68,7 +78,7 @@ bool has_serials_in_clear(const json::Value& document) {
 
 class Maker {
 public:
-    Maker(const Draft& draft, const BundleOptions& options) : draft_{draft}, options_{options} {}
+    Maker(NewFolder& draft, const BundleOptions& options) : draft_{draft}, options_{options} {}
 
     Result<MadeBundle> make(const std::vector<std::string>& inputs) {
         ASSAY_TRY(put_results(inputs));
@@ -79,13 +89,26 @@ public:
         made_.verdict = verdict.value("verdict", std::string{});
         ASSAY_TRY(draft_.write(verdict_file, json::to_text(verdict)));
         ASSAY_TRY(write_manifest(draft_.path()));
-        if (options_.key.empty()) return made_;
-        ASSAY_TRY(sign(draft_.path() / manifest_file, options_.key));
-        made_.is_signed = true;
+        made_.is_signed = !options_.key.empty();
+        if (made_.is_signed) ASSAY_TRY(sign(draft_.path() / manifest_file, options_.key));
+        ASSAY_TRY(read_back());
         return made_;
     }
 
 private:
+    /// Checks it like any recipient.
+    Result<void> read_back() const {
+        ASSAY_TRY(const auto checked, check_bundle(draft_.path(), {}));
+        if (!checked.findings.empty())
+            return fail(fmt::format("the bundle does not hold after writing it: {}: {}",
+                                    checked.findings.front().file,
+                                    to_string(checked.findings.front().code)),
+                        Fault::environment);
+        if (made_.is_signed && checked.signature == SignatureState::none)
+            return fail("ssh-keygen wrote no signature", Fault::environment);
+        return {};
+    }
+
     Result<void> put_results(const std::vector<std::string>& inputs) {
         ASSAY_TRY(const auto files, find_files(inputs, store::Journals::none));
         if (!files.problems.empty())
@@ -146,7 +169,7 @@ private:
         return {};
     }
 
-    const Draft& draft_;
+    NewFolder& draft_;
     const BundleOptions& options_;
     bool are_soaks_ = true;
     std::set<std::string> known_; ///< digests of results
@@ -157,7 +180,7 @@ private:
 
 Result<MadeBundle> make_bundle(const std::vector<std::string>& inputs, const fs::path& folder,
                                const BundleOptions& options) {
-    const Draft draft{folder};
+    NewFolder draft{folder};
     if (draft.is_taken())
         return fail(
             fmt::format("{}: exists already (expected the name of a new folder)", folder.string()));

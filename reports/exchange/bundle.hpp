@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "json/codec.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -32,13 +31,5 @@ struct MadeBundle {
 /// goes in once. Fails where one of them cannot be read or is not consistent: evidence has no gaps.
 Result<MadeBundle> make_bundle(const std::vector<std::string>& inputs,
                                const std::filesystem::path& folder, const BundleOptions& options);
-
-/// Contents of bundle.json.
-struct AboutBundle {
-    std::string schema = "assay.bundle/1";
-    std::string version; ///< of assay, that made it
-    std::string created; ///< UTC; the day that limits and waivers were judged on
-};
-ASSAY_FIELDS(AboutBundle, schema, version, created)
 
 } // namespace assay::exchange

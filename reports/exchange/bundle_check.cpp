@@ -7,7 +7,6 @@
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/evidence.hpp"
-#include "exchange/bundle.hpp"
 #include "exchange/bundle_files.hpp"
 #include "json/codec.hpp"
 #include "json/words.hpp"

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "json/codec.hpp"
 #include "json/json.hpp"
 
 #include <cstddef>
@@ -31,6 +32,14 @@ inline constexpr std::string_view limits_folder =
 
 inline constexpr std::size_t most_bytes_of_list = std::size_t{256} << 20U; ///< manifest, limits
 inline constexpr std::size_t most_bytes_of_file = std::size_t{1} << 30U;
+
+/// Contents of bundle.json.
+struct AboutBundle {
+    std::string schema = "assay.bundle/1";
+    std::string version; ///< of assay, that made it
+    std::string created; ///< UTC; the day that limits and waivers were judged on
+};
+ASSAY_FIELDS(AboutBundle, schema, version, created)
 
 bool is_result(std::string_view path);
 /// Is a folder there that says it is a bundle?

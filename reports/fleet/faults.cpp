@@ -7,13 +7,13 @@
 #include "document/text.hpp"
 #include "fleet/fleet.hpp"
 #include "judge/node.hpp"
+#include "record/reader.hpp"
 #include "record/same_machine.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -25,26 +25,19 @@
 namespace assay::fleet {
 namespace {
 
+using document::duration_in_words;
+
 /// Clocks that nobody keeps together differ by less; runs are told apart by seconds.
-constexpr double clock_leeway = 60; // seconds
 constexpr double no_time_between = 1;
 /// Bytes of the list of a sweep: a line has 50.
 constexpr std::size_t most_of_list = 64U << 20U;
 
 /// A result ends with a bracket; half of one does not.
 bool is_cut_off(const std::filesystem::path& path) {
-    std::error_code unknown;
-    if (!std::filesystem::is_regular_file(path, unknown)) return false; // opening a pipe waits
-    std::ifstream file{path, std::ios::binary | std::ios::ate};
-    if (!file) return false;
-    auto size = static_cast<std::int64_t>(file.tellg());
-    constexpr std::int64_t most = 64;
-    const auto part = std::min(size, most);
-    std::string end(static_cast<std::size_t>(part), '\0');
-    file.seekg(size - part);
-    file.read(end.data(), part);
-    const auto last = end.find_last_not_of(" \t\r\n\0");
-    return last == end.npos || end[last] != '}';
+    const auto text = read_whole(path, record::ReadOptions{}.bytes);
+    if (!text) return false;
+    const auto last = text->find_last_not_of(" \t\r\n");
+    return last == text->npos || (*text)[last] != '}';
 }
 
 /// Software that may be updated on one node and forgotten on another: a name
@@ -314,6 +307,7 @@ private:
             return FaultCode::clock_went_back;
         case store::ProblemCode::copy:
             return FaultCode::reported_twice;
+        case store::ProblemCode::copied:
         case store::ProblemCode::same_run:
             return FaultCode::same_run_elsewhere;
         case store::ProblemCode::other:

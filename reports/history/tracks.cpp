@@ -4,6 +4,7 @@
 
 #include "base/on_all_cores.hpp"
 #include "base/text.hpp"
+#include "base/utc.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/history.hpp"
@@ -85,6 +86,10 @@ private:
         const auto& run = collection_.runs[i];
         if (!std::isfinite(run.started_seconds) || run.started_seconds <= 0) {
             refuse(i, say<text::history::no_start>(plain(run.started, 60)));
+            return false;
+        }
+        if (run.strayed_seconds > clock_leeway) {
+            refuse(i, say<text::history::clock_set>(duration_in_words(run.strayed_seconds)));
             return false;
         }
         if (run.pairing && !run.pairing->changes.empty()) {

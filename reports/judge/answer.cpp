@@ -8,6 +8,7 @@
 #include "document/texts/judge.hpp"
 #include "document/texts/judge_scope.hpp"
 #include "document/texts/words.hpp"
+#include "judge/lint.hpp"
 #include "judge/words.hpp"
 
 #include <algorithm>
@@ -247,6 +248,14 @@ std::vector<std::string> scope_of(const Judgement& judgement) {
     for (const auto& one : judgement.limits.replaced)
         replaced.push_back(plain(one.id, longest_name));
     add_names<text::judge_scope::replaced>(parts, replaced);
+    // Installed ones are for all machines that are sold.
+    const auto installed = layout().share / "limits";
+    std::vector<std::string> others;
+    for (const auto& limit : judgement.limits.limits)
+        if (std::filesystem::path{limit.file}.parent_path() != installed &&
+            !is_for_any(limit, judgement.collection))
+            others.push_back(plain(limit.id, longest_name));
+    add_names<text::judge_scope::fits_nothing>(parts, others);
     return parts;
 }
 

@@ -153,8 +153,7 @@ Table waivers_of(const Effective& effective) {
         const bool expired = is_over(waiver.expires, effective.now);
         table.rows.push_back(
             {.cells = {{.text = plain(waiver.limit.empty() ? waiver.cause : waiver.limit)},
-                       {.text = waiver.machine.empty() ? say<text::limits::all_machines>()
-                                                       : plain(waiver.machine)},
+                       {.text = plain(waiver.machine)},
                        {.text = plain(waiver.owner)},
                        {.text = expired ? say<text::limits::expired_on>(plain(waiver.expires))
                                         : plain(waiver.expires),

@@ -29,8 +29,8 @@ namespace assay::judge {
 namespace {
 
 /// The runs of each machine in each campaign, the oldest first, from the last recorded repair on.
-Result<std::vector<Node>> nodes_of(const store::Collection& collection,
-                                   const std::string& campaign) {
+Result<std::vector<Node>> nodes_of(const store::Collection& collection, const std::string& campaign,
+                                   double now) {
     std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> runs;
     std::set<std::string> campaigns;
     for (std::uint32_t i = 0; i < collection.runs.size(); ++i) {
@@ -54,6 +54,11 @@ Result<std::vector<Node>> nodes_of(const store::Collection& collection,
             }
             node.runs.push_back(i);
         }
+        for (const auto i : own)
+            if (const auto& run = collection.runs[i];
+                !node.repair.empty() &&
+                (run.strayed_seconds > clock_leeway || run.started_seconds > now))
+                node.unordered = plain(run.file.string());
         nodes.push_back(std::move(node));
     }
     return nodes;
@@ -132,6 +137,7 @@ store::CollectOptions collecting_for(const Limits& limits, store::CollectOptions
     for (const auto& limit : limits.limits)
         if (!limit.metric.empty()) options.metrics.push_back(limit.metric);
     options.metrics_may_be_missing = true;
+    options.copied = true; // a node with them is not decided
     return options;
 }
 
@@ -139,7 +145,13 @@ Result<Judgement> judge(store::Collection collection, Limits limits, const Judge
     ASSAY_TRY(apply_filters(collection, options.filter));
     for (const auto& expectation : limits.expect)
         for (const auto& text : expectation.expect) ASSAY_TRY(decide::unmet({}, text));
-    ASSAY_TRY(auto nodes, nodes_of(collection, options.campaign));
+    const double now = options.now.value_or(seconds_now());
+    for (const auto& waiver : limits.waivers)
+        if (!is_over(waiver.expires, now + longest_waiver))
+            return fail(fmt::format(
+                "a waiver for \"{}\" ends on {} (expected a date within a year)",
+                plain(waiver.limit.empty() ? waiver.cause : waiver.limit), plain(waiver.expires)));
+    ASSAY_TRY(auto nodes, nodes_of(collection, options.campaign, now));
     Judgement all{.collection = std::move(collection),
                   .limits = std::move(limits),
                   .levels = options.levels,
@@ -148,8 +160,7 @@ Result<Judgement> judge(store::Collection collection, Limits limits, const Judge
                   .filter = options.filter,
                   .campaign = options.campaign};
     const auto first = firsts_of(all.collection);
-    const NodeJudge judge_node{all.collection, all.limits, all.levels, all.part,
-                               options.now.value_or(seconds_now())};
+    const NodeJudge judge_node{all.collection, all.limits, all.levels, all.part, now};
     const auto part = [&](std::size_t from, std::size_t step) {
         for (auto i = from; i < all.nodes.size(); i += step) judge_node(all.nodes[i], first);
     };
@@ -277,11 +288,13 @@ void NodeJudge::check_throttling(Context& context) const {
 
 /// Contradictions of the files: a clock that was set during the run, and machines that have one id.
 void NodeJudge::check_records(Context& context) const {
-    constexpr double leeway = 60; // seconds: hosts of a team have clocks of their own
     const auto& newest = collection_.runs[context.node.runs.back()];
-    if (newest.strayed_seconds > leeway)
+    if (newest.strayed_seconds > clock_leeway)
         context.find(Cause::clock_went_back, "setup:clock").detail =
             fmt::format("{}: {:.0f} s", plain(newest.file.string()), newest.strayed_seconds);
+    else if (!context.node.unordered.empty())
+        context.find(Cause::clock_went_back, "setup:order").detail =
+            fmt::format("order unknown: {}", context.node.unordered);
     const auto found = machines_of_.find(newest.machine_id);
     if (found == machines_of_.end() || found->second.size() < 2 || !context.node.repair.empty())
         return;
@@ -308,6 +321,12 @@ void NodeJudge::drop_copies(Context& context) const {
     for (const auto& item : context.items)
         for (const auto& one : item.seen) {
             const auto& seen = *one.observation;
+            const auto& run = collection_.runs[seen.run];
+            if (!run.copy_of.empty()) {
+                dropped.insert(&seen);
+                first = fmt::format("{} = {}", plain(run.file.string()), run.copy_of);
+                continue;
+            }
             // A print has 32 bits: other cases must have two in common.
             std::size_t common = 0;
             bool is_copy = false;
@@ -388,9 +407,9 @@ void NodeJudge::waive(Context& context) const {
     for (std::uint32_t i = 0; i < limits_.waivers.size(); ++i) {
         const auto& waiver = limits_.waivers[i];
         if (is_over(waiver.expires, now_)) continue;
-        if (!waiver.machine.empty() && !is_serial_of(context.machine, waiver.machine)) continue;
+        if (!is_serial_of(context.machine, waiver.machine)) continue;
         for (auto& check : context.node.checks) {
-            if (check.waiver) continue;
+            if (check.waiver || !may_be_waived(check.cause)) continue;
             const bool is_of_limit = !waiver.limit.empty() && check.id == waiver.limit;
             if (!is_of_limit && to_string(check.cause) != waiver.cause) continue;
             check.waiver = i;

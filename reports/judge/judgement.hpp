@@ -72,6 +72,8 @@ struct Node {
     std::vector<std::uint32_t> runs; ///< that count, oldest first
     std::size_t before_repair = 0;   ///< older runs, which do not
     std::string repair;              ///< the tag of the run that began the series
+    std::string
+        unordered; ///< file of a run that may be from before or after that repair; else empty
     Outcome outcome = Outcome::inconclusive;
     std::vector<Check> checks;      ///< the worst first
     std::vector<PartOutcome> parts; ///< host, devices, fabric

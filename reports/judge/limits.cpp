@@ -237,6 +237,8 @@ void check_waivers(const json::Object& root, const LimitsFile& file) {
         if (!waiver->cause.empty() && !from_text(waiver->cause, cause))
             item.problem("cause", fmt::format("unknown cause \"{}\"{}", plain(waiver->cause, 60),
                                               suggestion(waiver->cause, all_causes())));
+        else if (!may_be_waived(cause))
+            item.problem("cause", fmt::format("\"{}\" cannot be waived", waiver->cause));
         ++waiver;
     });
 }

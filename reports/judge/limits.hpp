@@ -98,11 +98,13 @@ struct Expectation {
 std::string_view sheet_of(const Limit& limit);
 std::string_view base_of(const Limit& limit);
 
-/// A finding that is accepted until a day.
+/// s. From the day of the judgement on.
+inline constexpr double longest_waiver = 366 * 86400.0;
+/// A finding on one machine that is accepted until a day within a year.
 struct Waiver {
     std::string limit;   ///< id of a limit, or
     std::string cause;   ///< a cause code
-    std::string machine; ///< id of the machine or one of its serials; every machine where empty
+    std::string machine; ///< id of the machine or one of its serials
     std::string owner;
     std::string reason;
     std::string expires;

@@ -120,18 +120,14 @@ private:
 
     void waived(const Waiver& waiver) {
         const auto what = plain(waiver.limit.empty() ? waiver.cause : waiver.limit);
-        constexpr double year = 366 * 86400.0;
         if (is_over(waiver.expires, now_))
             return add(
                 "waiver_expired",
                 say<text::limits::waiver_expired>(what, plain(waiver.owner), plain(waiver.expires)),
                 say<text::limits::remove_waiver>());
-        if (!is_over(waiver.expires, now_ + year))
+        if (!is_over(waiver.expires, now_ + longest_waiver))
             add("waiver_long", say<text::limits::waiver_long>(what, plain(waiver.expires)),
-                say<text::limits::within_a_year>(), Severity::caution);
-        if (waiver.machine.empty())
-            add("waiver_everywhere", say<text::limits::waiver_everywhere>(what),
-                say<text::limits::name_machine>(), Severity::caution);
+                say<text::limits::within_a_year>());
         if (!waiver.limit.empty()) known_limit(waiver.limit);
     }
 

@@ -41,8 +41,7 @@ void add_waivers(const Judgement& judgement, std::vector<document::Section>& sec
         const auto& waiver = waivers[i];
         table.rows.push_back(
             {.cells = {{.text = plain(waiver.limit.empty() ? waiver.cause : waiver.limit, 200)},
-                       {.text = waiver.machine.empty() ? say<text::judge::every_machine>()
-                                                       : plain(waiver.machine, 100)},
+                       {.text = plain(waiver.machine, 100)},
                        {.text = plain(waiver.owner, 100)},
                        {.text = plain(waiver.reason, 300)},
                        {.text = plain(waiver.expires, 40)},

@@ -76,6 +76,10 @@ struct CauseMeaning {
     Action action;
 };
 CauseMeaning meaning_of(Cause cause);
+/// Not where computers compute wrongly: that is never accepted.
+constexpr bool may_be_waived(Cause cause) {
+    return cause != Cause::wrong_result && cause != Cause::corrupted;
+}
 
 /// The finding about the node behind a disturbance; nothing if it does not concern the node.
 std::optional<Cause> cause_of(record::DisturbanceCode code);

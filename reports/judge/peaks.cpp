@@ -31,6 +31,8 @@ std::optional<Peak> arithmetic(const Limit& limit, const HardwareEntry& chip) {
     const auto& benchmark = limit.cases.find("benchmark")->second;
     const bool products = matches("gemm.square|gemm.shapes|peak.tensor", benchmark);
     const bool vectors = benchmark == "peak.fma";
+    const auto sparsity = pattern_of(limit.cases, "sparsity");
+    const double sparse = !sparsity.empty() && matches(sparsity, "2:4") ? 2 : 1;
     Peak peak{.of = chip.name};
     double usual = std::numeric_limits<double>::infinity();
     for (const auto& name : reference::precision_names) {
@@ -41,8 +43,8 @@ std::optional<Peak> arithmetic(const Limit& limit, const HardwareEntry& chip) {
             return found == all.end() ? 0.0 : found->second;
         };
         const double best = std::max(rate(Engine::vector), rate(Engine::tensor));
-        peak.most = std::max(peak.most, best);
-        if (products) usual = std::min(usual, best);
+        peak.most = std::max(peak.most, sparse * best);
+        if (products) usual = std::min(usual, sparse * best);
         if (vectors) usual = std::min(usual, rate(Engine::vector));
     }
     if (!(peak.most > 0)) return {};

@@ -2,6 +2,7 @@
 
 #include "document/texts/facts.hpp"
 
+#include "base/utc.hpp"
 #include "document/language.hpp"
 #include "document/text.hpp"
 #include "document/texts/count.hpp"
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace assay::report {
@@ -252,6 +254,11 @@ std::vector<Fact> run_facts(const Run& run, const std::string& source) {
     if (run.ended_by != record::RunEnd::none)
         add<text::facts::ended_by>(
             facts, std::string{find_text("run_end", to_string(run.ended_by)).value_or("")});
+    add<text::facts::not_watched>(facts, run.not_watched_since);
+    if (run.clock && std::abs(run.clock->step_seconds) > clock_leeway)
+        add<text::facts::clock_set>(facts,
+                                    (run.clock->step_seconds < 0 ? "-" : "+") +
+                                        duration_in_words(std::abs(run.clock->step_seconds)));
     add<text::facts::version>(facts, run.version);
     add<text::facts::digest>(facts, run.digest);
     std::vector<std::string> hosts;

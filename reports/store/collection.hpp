@@ -31,7 +31,8 @@ struct RunInfo {
     std::string suite;
     std::string started; ///< UTC, ISO 8601
     std::string ended;
-    double started_seconds = 0; ///< since 1970, of `started`; 0 where that is empty
+    /// Since 1970, of `started`; 0 where that is empty. As the newest run of its boot says, where they differ.
+    double started_seconds = 0;
     double written_seconds =
         0; ///< since 1970: when the file was last changed, by the clock of the file system
     std::string status;
@@ -48,9 +49,11 @@ struct RunInfo {
     std::optional<record::Pairing> pairing;
     std::optional<record::Gates> gates;
     std::optional<record::Soak> soak;
-    /// Seconds by which a replica began before the run, after its end or before the replica before it: a clock was set
-    /// meanwhile.
+    /// Seconds by which the clock was set meanwhile, or a replica began before the run, after its end or before the
+    /// replica before it.
     double strayed_seconds = 0;
+    std::optional<record::RunClock> clock; ///< absent in older runs
+    std::string copy_of; ///< file of an earlier run that most of its replicas are copied from
 };
 
 /// Why, for programs; what nobody tells apart is `other`.
@@ -61,7 +64,8 @@ ASSAY_ENUM(ProblemCode, other,
            not_set,    // starts in a year of a clock that nobody set
            backwards,  // ends before it starts
            copy,       // a run that takes part
-           same_run)   // the id of a run of another machine
+           same_run,   // the id of a run of another machine
+           copied)     // its values are those of a run with another id
 
 /// A file, or a case, that takes no part, and why.
 struct Problem {
@@ -104,6 +108,8 @@ struct CollectOptions {
     bool unfinished = false;             ///< journals of runs that go on
     /// Journals of runs that died are runs; otherwise they are unfinished, where these are asked for.
     bool ended = true;
+    /// Runs whose values are those of another are kept, with `copy_of`; otherwise they take no part.
+    bool copied = false;
     std::optional<double>
         now; ///< seconds since 1970, the clock's otherwise: later runs are refused
 };

@@ -43,10 +43,15 @@ void add_later_parameters(record::Case& c) {
         record::Value before;
     };
     static const std::array later{Later{"workload.attention", "group", std::int64_t{1}},
-                                  Later{"workload.transformer_layer", "pass", "forward"}};
+                                  Later{"workload.transformer_layer", "pass", "forward"},
+                                  Later{"peak.tensor", "sparsity", "none"}};
     for (const auto& [benchmark, name, before] : later)
         if (c.benchmark == benchmark && record::find(c.parameters, name) == nullptr)
             c.parameters.push_back({name, before});
+    if (c.benchmark == "peak.tensor" && record::find(c.parameters, "accumulation") == nullptr) {
+        const bool is_fp8 = record::text(c.parameters, "precision").starts_with("fp8");
+        c.parameters.push_back({"accumulation", is_fp8 && c.library == "cuda" ? "fast" : "exact"});
+    }
 }
 
 std::optional<double> figure(const std::optional<double>& value) {
@@ -115,7 +120,8 @@ RunInfo info_of(record::Run& run) {
     const auto core_clock_hz = std::exchange(run.machine.core_clock_hz, std::nullopt);
     run.machine.platform.swap_used_bytes.reset();
     run.machine.platform.results_free_bytes.reset();
-    const auto strayed = strayed_seconds(run);
+    const auto strayed =
+        std::max(strayed_seconds(run), run.clock ? std::abs(run.clock->step_seconds) : 0.0);
     return {.id = std::move(run.id),
             .suite = std::move(run.suite),
             .started = run.started,
@@ -133,7 +139,8 @@ RunInfo info_of(record::Run& run) {
             .pairing = std::move(run.pairing),
             .gates = run.schedule ? run.schedule->gates : std::nullopt,
             .soak = std::move(run.soak),
-            .strayed_seconds = strayed};
+            .strayed_seconds = strayed,
+            .clock = run.clock};
 }
 
 } // namespace

@@ -108,6 +108,7 @@ private:
             // Types of the entries, from the folder: asking each would take as long as all else.
             const bool is_folder = !entry->is_symlink(unknown) && entry->is_directory(unknown);
             std::string name = entry->path().filename().native();
+            if (is_draft(name)) continue;
             has_journal |= name == journal_file;
             has_result |= name == run_file;
             if (is_folder || name == run_file) entries.emplace_back(std::move(name), is_folder);

@@ -89,13 +89,16 @@ class Gatherer {
 public:
     Gatherer(std::vector<Candidate>& candidates, Pools& pools, const CollectOptions& options)
         : candidates_{candidates}, pools_{pools}, now_{options.now.value_or(0)},
-          choice_{options.metrics, options.others}, machines_{all_.machines, pools.machines},
-          series_{all_.series, pools.series}, settings_{all_.settings, pools.settings} {}
+          keeps_copied_{options.copied}, choice_{options.metrics, options.others},
+          machines_{all_.machines, pools.machines}, series_{all_.series, pools.series},
+          settings_{all_.settings, pools.settings} {}
 
     Collection run() && {
         std::ranges::sort(candidates_, earlier);
         std::erase_if(candidates_, [&](const Candidate& one) { return !is_possible(one); });
+        order_by_boot();
         drop_repeated();
+        find_copied();
         std::size_t most = 0;
         for (const auto& one : candidates_) most += observations_of(one);
         all_.runs.reserve(candidates_.size());
@@ -138,12 +141,38 @@ private:
         if (!started) return drop(one, say<text::store::no_time>(run.started));
         if (*started < oldest)
             return drop(one, say<text::store::clock_not_set>(run.started), ProblemCode::not_set);
-        if (*started > now_)
-            return drop(one, say<text::store::in_future>(run.started), ProblemCode::future);
+        const auto built = run.clock ? seconds_of(run.clock->built) : std::nullopt;
+        if (constexpr double day = 86400; built && *started < *built - day)
+            return drop(one,
+                        say<text::store::before_build>(run.started, plain(run.clock->built, 20)),
+                        ProblemCode::not_set);
         const auto ended = seconds_of(run.ended);
+        if (*started > now_ || (ended && *ended > now_))
+            return drop(one, say<text::store::in_future>(*started > now_ ? run.started : run.ended),
+                        ProblemCode::future);
         if (!ended || *ended >= *started) return true;
         return drop(one, say<text::store::ended_before>(run.started, run.ended),
                     ProblemCode::backwards);
+    }
+
+    /// The clock may be set between two runs of one boot. The time since that boot has their order; which of the
+    /// clocks is right, the newest run may know.
+    void order_by_boot() {
+        const auto ahead = [](const RunInfo& run) {
+            return seconds_of(run.ended).value_or(0) - run.clock->up_seconds;
+        };
+        std::map<std::string_view, const RunInfo*> newest; // by boot
+        for (const auto& one : candidates_)
+            if (const auto& run = one.digest.run; run.clock && !run.clock->boot.empty()) {
+                auto& last = newest[run.clock->boot];
+                if (last == nullptr || last->clock->up_seconds < run.clock->up_seconds) last = &run;
+            }
+        for (auto& one : candidates_)
+            if (auto& run = one.digest.run; run.clock && !run.clock->boot.empty())
+                if (const double set = ahead(*newest[run.clock->boot]) - ahead(run);
+                    std::abs(set) > clock_leeway)
+                    run.started_seconds += set;
+        std::ranges::sort(candidates_, earlier);
     }
 
     /// Equal records are of two machines where names say so: each gets an entry of its own.
@@ -209,6 +238,30 @@ private:
         drop(*loser, say<text::store::same_run>(id, path(*kept)), ProblemCode::copy);
         all_.problems.back().is_copy = true;
         return loser;
+    }
+
+    /// The same values under two ids are one measurement. Two equal prints of 32 bits never happen by chance.
+    void find_copied() {
+        std::unordered_map<std::uint32_t, const Candidate*> first; // by print
+        std::set<const Candidate*> dropped;
+        for (auto& one : candidates_) {
+            std::map<const Candidate*, std::size_t> common;
+            std::size_t replicas = 0;
+            for (const auto& c : one.digest.cases)
+                for (const auto& replica : c.seen.replicas) {
+                    if (replica.print == 0) continue;
+                    ++replicas;
+                    const auto [known, is_new] = first.try_emplace(replica.print, &one);
+                    if (!is_new && known->second != &one) ++common[known->second];
+                }
+            for (const auto& [other, count] : common)
+                if (count > 1 && 2 * count >= replicas)
+                    one.digest.run.copy_of = plain(other->digest.run.file.string());
+            if (one.digest.run.copy_of.empty() || keeps_copied_) continue;
+            drop(one, say<text::store::copied>(one.digest.run.copy_of), ProblemCode::copied);
+            dropped.insert(&one);
+        }
+        std::erase_if(candidates_, [&](const Candidate& one) { return dropped.contains(&one); });
     }
 
     /// At most.
@@ -314,6 +367,7 @@ private:
     std::vector<Candidate>& candidates_;
     Pools& pools_;
     double now_;
+    bool keeps_copied_;
     MetricChoice choice_;
     Collection all_;
     std::set<std::uint32_t> measured_;    ///< series

@@ -31,6 +31,10 @@ std::optional<fs::path> newest_below(const fs::path& folder, fs::path& other) {
                                            ignored};
     for (; !ignored && entry != fs::recursive_directory_iterator{}; entry.increment(ignored)) {
         std::error_code failed;
+        if (is_draft(entry->path())) {
+            entry.disable_recursion_pending();
+            continue;
+        }
         const bool is_journal = entry->path().filename() == record::journal_file;
         if (!is_journal && entry->path().filename() != run_file) continue;
         if (is_journal && (fs::exists(entry->path().parent_path() / run_file, failed) ||

@@ -57,9 +57,10 @@ auto wait_until(const Find& find, const Holds& holds, int most_tries = 1000) {
 
 class KillTest : public testing::Test {
 protected:
-    Process start(const std::string& module, const std::vector<std::string>& what) {
+    Process start(const std::string& module, const std::vector<std::string>& what,
+                  const std::string& how = "2") {
         process::Command command{.arguments = {TROUBLE_PROGRAM, "run", module,
-                                               (folder_.path() / "out").string(), "2", "resume"},
+                                               (folder_.path() / "out").string(), how, "resume"},
                                  .environment = process::own_environment(),
                                  .log = folder_.path() / "log",
                                  .mark = mark()};
@@ -123,6 +124,24 @@ protected:
         ASSERT_TRUE(is_there) << "no step was finished";
     }
 
+    /// The number of kills by ASSAY_KILLS; `otherwise` where that is not set.
+    static int kills(int otherwise) {
+        const char* wish = std::getenv("ASSAY_KILLS");
+        return wish == nullptr ? otherwise : std::atoi(wish);
+    }
+    /// The folder of the run that has begun, and the whole lines of its journal.
+    std::pair<fs::path, std::string> begun() const {
+        std::pair<fs::path, std::string> found;
+        for (const auto& folder : runs()) {
+            auto text = read_whole(folder / "journal.ndjson", std::size_t{1} << 30U).value_or("");
+            text.resize(text.rfind('\n') + 1);
+            if (text.empty()) continue; // killed before its first line was whole
+            EXPECT_TRUE(found.second.empty()) << "two runs:" << summary_of_runs();
+            found = {folder, std::move(text)};
+        }
+        return found;
+    }
+
     /// Kills for as long as `time` lasts, or ASSAY_KILLS times, going on with the run each time; then lets it finish.
     /// Where a run is complete before, another begins.
     void torment(const std::string& module, const std::vector<Victim>& victims,
@@ -130,8 +149,7 @@ protected:
         std::mt19937 random{seed};
         const std::vector<std::string> what(cases, "slow");
         const auto end = std::chrono::steady_clock::now() + time;
-        const char* wish = std::getenv("ASSAY_KILLS");
-        const int most = wish == nullptr ? 0 : std::atoi(wish);
+        const int most = kills(0);
         int round = 0;
         while (most > 0 ? round < most
                         : std::chrono::steady_clock::now() < end && !is_complete(what.size())) {
@@ -234,6 +252,50 @@ TEST_F(KillTest, KilledParentsAndWorkersLoseNothing) {
     torment(TROUBLE_MODULE, {Victim::parent, Victim::worker}, 6s, 1, 20);
 }
 
+/// Wrong results that a soak has found stay found.
+TEST_F(KillTest, KilledSoaksLoseNothing) {
+    constexpr unsigned seed = 4;
+    std::mt19937 random{seed};
+    std::string before;
+    for (int round = 0; round < kills(4); ++round) {
+        SCOPED_TRACE(fmt::format("seed {} round {}", seed, round));
+        auto parent = start(TROUBLE_MODULE, {"-"}, "soak:3600");
+        parent.wait(std::chrono::milliseconds{std::uniform_int_distribution{1, 1200}(random)});
+        ::kill(parent.pid(), SIGKILL);
+        ASSERT_TRUE(parent.wait(5s));
+        expect_nothing_left();
+        const auto now = begun().second;
+        EXPECT_TRUE(now.starts_with(before)) << "lines of earlier attempts are lost";
+        before = now;
+    }
+    auto parent = start(TROUBLE_MODULE, {"-"}, "soak:3600");
+    wait_until([&] { return begun().second.size(); },
+               [&](std::size_t size) { return size > before.size(); });
+    ::kill(parent.pid(), SIGINT);
+    const auto& ending = parent.wait(20s);
+    ASSERT_TRUE(ending);
+    EXPECT_EQ(ending->code, 5);
+    const auto folder = begun().first;
+    const auto file = record::read_journal(folder / "journal.ndjson");
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_TRUE(file->damaged.empty());
+    std::uint64_t wrong = 0;
+    std::set<int> visits;
+    for (const auto& step : file->steps)
+        for (const auto& replica : step.result.replicas) {
+            EXPECT_TRUE(visits.insert(replica.index).second) << "twice: " << replica.index;
+            wrong += replica.soak.value_or(record::SoakVisit{}).wrong;
+        }
+    const auto run = record::read_run(folder / "run.json");
+    ASSERT_TRUE(run) << run.error().message;
+    ASSERT_TRUE(run->soak);
+    EXPECT_GT(wrong, 0U);
+    EXPECT_EQ(run->soak->wrong, wrong);
+    EXPECT_EQ(run->soak->phases.at(0).visits, static_cast<std::int64_t>(visits.size()));
+    EXPECT_EQ(run->cases.at(0).status, Status::incorrect);
+    EXPECT_TRUE(decide::check_summaries(*run).empty());
+}
+
 TEST_F(KillTest, KilledParentsRanksAndLaunchersLoseNothing) {
     const char* path = std::getenv("PATH");
     if (process::find_program("mpirun", path == nullptr ? "" : path).empty() ||
@@ -319,10 +381,10 @@ TEST_P(OneSignal, EndsTheRunInOrder) {
         EXPECT_TRUE(c.status != Status::interrupted || !c.reason.empty());
 }
 
-/// The wall clock is asked once; all later times are steady.
-TEST_F(KillTest, AWallClockThatIsSetBackChangesNothing) {
+/// The wall clock is asked once; all later times are steady. The run says by how much it was set.
+TEST_F(KillTest, AWallClockThatIsSetBackIsNoticed) {
     const auto set = folder_.path() / "set";
-    more_ = {"LD_PRELOAD=" FAIL_NTH_LIBRARY, "CLOCK_SET=-3600:" + set.string()};
+    more_ = {"LD_PRELOAD=" FAIL_NTH_LIBRARY, "CLOCK_SET=-3456000:" + set.string()};
     auto parent = start(TROUBLE_MODULE, std::vector<std::string>(5, "slow"));
     wait_for_the_first_step();
     std::ofstream{set} << "now";
@@ -334,6 +396,12 @@ TEST_F(KillTest, AWallClockThatIsSetBackChangesNothing) {
     const auto run = record::read_run(runs()[0] / "run.json");
     ASSERT_TRUE(run) << run.error().message;
     EXPECT_GE(run->ended, run->started);
+    ASSERT_TRUE(run->clock);
+    EXPECT_NEAR(run->clock->step_seconds, -3456000, 30);
+    EXPECT_GT(run->clock->up_seconds, 0);
+    const auto wrong = decide::check_clock(*run);
+    ASSERT_EQ(wrong.size(), 1U);
+    EXPECT_EQ(wrong[0].code, "clock_was_set");
     for (const auto& c : run->cases)
         for (const auto& replica : c.replicas) {
             EXPECT_GE(*replica.seconds, 0.002);

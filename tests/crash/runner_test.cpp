@@ -5,6 +5,7 @@
 #include "process/process.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
+#include "support/fake_metadata.hpp"
 #include "support/fake_nvml.hpp"
 #include "support/variable.hpp"
 #include "trouble_plan.hpp"
@@ -12,6 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -69,6 +72,27 @@ TEST_F(RunnerTest, MeasuresAndWritesAFileThatReadsBack) {
     }
     EXPECT_EQ(observer_.finished_cases.size(), 2U);
     EXPECT_EQ(observer_.last.estimate.steps_total, 4U);
+}
+
+TEST_F(RunnerTest, AMetadataServiceThatGoesSilentIsRecorded) {
+    const test::FakeMetadata real{1000};
+    std::atomic<int> asked = 0;
+    const test::FakeMetadata service{[&](const std::string& request) {
+        return asked++ == 0 ? real.answer_to(request) : std::string{};
+    }};
+    const auto outcome = trouble_test::run(
+        trouble_.plan({"slow"}),
+        {.out = folder_.path(),
+         .watch_preemption = service.url("/computeMetadata/v1/instance/preempted"),
+         .watch_every = std::chrono::milliseconds{1},
+         .program = TROUBLE_PROGRAM},
+        observer_);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    const auto back = record::read_run(outcome->file);
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(back->ended_by, record::RunEnd::completed);
+    EXPECT_GE(back->not_watched_since.size(), std::string{"2026-01-31T12:00:00Z"}.size());
+    EXPECT_THAT(observer_.said, HasSubstr("has not answered since " + back->not_watched_since));
 }
 
 /// Two devices for all processes below, as long as it lives.

@@ -34,34 +34,9 @@ using trouble_test::Silent;
 
 class SoakTest : public testing::Test {
 protected:
-    /// `what` of two parts of the machine at the same time, or of one case.
     plan::Plan plan(const std::string& what, std::int64_t every, double seconds,
                     std::size_t parts = 1) {
-        const auto& benchmark = *std::ranges::find(trouble_.manifest->benchmarks, "trouble.soaker",
-                                                   &plan::Benchmark::id);
-        plan::Plan plan{.suite = "soak", .protocol = trouble_test::fast_protocol()};
-        plan.soak_seconds = seconds;
-        plan.digest = what;
-        const auto shares = machine::even_shares(machine::read_shape(), parts);
-        for (std::size_t i = 0; i < parts; ++i) {
-            plan::PlannedCase planned{
-                .module = trouble_.manifest.get(),
-                .benchmark = &benchmark,
-                .parameters = {{"what", what}, {"every", every}, {"threads", std::int64_t{1}}},
-                .protocol = plan.protocol};
-            planned.protocol.soaks = true;
-            planned.protocol.budget_seconds = 1;
-            planned.protocol.limit_seconds = 300; // of a machine that is busy with other tests
-            if (parts > 1) {
-                planned.with_previous = i > 0;
-                planned.together = {{"together", std::string{"cpus:2"}},
-                                    {"part", i == 0 ? std::string{"1/2"} : std::string{"2/2"}}};
-                planned.share = shares[i % shares.size()];
-            }
-            planned.together.push_back({"soak", true});
-            plan.cases.push_back(std::move(planned));
-        }
-        return plan;
+        return trouble_.soak(what, every, seconds, parts);
     }
     const record::Run& run(const plan::Plan& plan, bool keep_going = false, bool resume = false) {
         auto outcome = trouble_test::run(plan,

@@ -48,6 +48,35 @@ plan::Plan Trouble::together(const std::vector<std::string>& what, int replicas)
     return one;
 }
 
+plan::Plan Trouble::soak(const std::string& what, std::int64_t every, double seconds,
+                         std::size_t parts) const {
+    const auto& benchmark =
+        *std::ranges::find(manifest->benchmarks, "trouble.soaker", &plan::Benchmark::id);
+    plan::Plan plan{.suite = "soak", .protocol = fast_protocol()};
+    plan.soak_seconds = seconds;
+    plan.digest = what;
+    const auto shares = machine::even_shares(machine::read_shape(), parts);
+    for (std::size_t i = 0; i < parts; ++i) {
+        plan::PlannedCase planned{
+            .module = manifest.get(),
+            .benchmark = &benchmark,
+            .parameters = {{"what", what}, {"every", every}, {"threads", std::int64_t{1}}},
+            .protocol = plan.protocol};
+        planned.protocol.soaks = true;
+        planned.protocol.budget_seconds = 1;
+        planned.protocol.limit_seconds = 300; // of a machine that is busy with other tests
+        if (parts > 1) {
+            planned.with_previous = i > 0;
+            planned.together = {{"together", std::string{"cpus:2"}},
+                                {"part", i == 0 ? std::string{"1/2"} : std::string{"2/2"}}};
+            planned.share = shares[i % shares.size()];
+        }
+        planned.together.push_back({"soak", true});
+        plan.cases.push_back(std::move(planned));
+    }
+    return plan;
+}
+
 std::vector<plan::PlannedRun> Trouble::turns(const std::vector<std::string>& what,
                                              const std::vector<std::string>& variants,
                                              int pairs) const {

@@ -24,6 +24,9 @@ struct Trouble {
     plan::Plan plan(const std::vector<std::string>& what, int replicas = 1) const;
     /// All of them at once, each on its part of the CPUs.
     plan::Plan together(const std::vector<std::string>& what, int replicas = 1) const;
+    /// Calls of `trouble.soaker` for so many seconds, by two parts of the machine at the same time or by one case.
+    plan::Plan soak(const std::string& what, std::int64_t every, double seconds,
+                    std::size_t parts = 1) const;
     /// The same by variants that take turns.
     std::vector<plan::PlannedRun> turns(const std::vector<std::string>& what,
                                         const std::vector<std::string>& variants, int pairs) const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `assay` is to the tests: `trouble_program worker` is a worker, and
-// `trouble_program run MODULE OUT REPLICAS RESUME WHAT...` is a parent that can be killed. Its exit
+// `trouble_program run MODULE OUT REPLICAS RESUME WHAT...` is a parent that can be killed; with `soak:SECONDS` for
+// REPLICAS it soaks. Its exit
 // code is 0 when the run is done, 5 when it was stopped by a signal, 4 when it failed.
 
 #include "process/channel.hpp"
@@ -28,12 +29,18 @@ public:
 
 int parent(const std::vector<std::string>& arguments) {
     const auto trouble = assay::trouble_test::load_trouble(arguments.at(0));
-    const auto plan =
-        trouble.plan({arguments.begin() + 4, arguments.end()}, std::stoi(arguments.at(2)));
+    auto plan = trouble.plan({arguments.begin() + 4, arguments.end()}, 1);
+    if (const auto& how = arguments.at(2); how.starts_with("soak:")) {
+        plan = trouble.soak("flips", 20, std::stod(how.substr(5)));
+        plan.cases.front().protocol.budget_seconds = 0.05; // of a visit
+    } else {
+        plan.replicas = std::stoi(how);
+    }
     Noting observer;
     assay::run::RunOptions options;
     options.out = arguments.at(1);
     options.resume = arguments.at(3) == "resume";
+    options.keep_going = plan.soak_seconds.has_value();
     const auto outcome = assay::trouble_test::run(plan, options, observer);
     if (!outcome) {
         std::fprintf(stderr, "%s\n", outcome.error().message.c_str());

@@ -7,6 +7,7 @@
 #include "cli/program.hpp"
 #include "good_nodes.hpp"
 #include "situation.hpp"
+#include "store/collection.hpp"
 #include "verdict.hpp"
 
 #include <gmock/gmock.h>
@@ -100,6 +101,52 @@ TEST(Clocks, ThatWentBackDuringTheRunAreNamed) {
         expect_finding(folder, "clock_went_back", "odd/run.json");
     }
 }
+record::RunClock clock_of(const Run& run) {
+    return {.built = run.started.substr(0, 10),
+            .boot = "0123456789abcdef",
+            .up_seconds = *seconds_of(run.ended) - *seconds_of("2026-01-01")};
+}
+TEST(Clocks, ThatWereSetDuringTheRunAreNamed) {
+    for (const double days : {-40.0, 40.0}) {
+        auto run = good();
+        run.clock = clock_of(run);
+        run.clock->step_seconds = days * 86400;
+        const Folder folder;
+        write_small(folder.path(), "odd", run);
+        expect_finding(folder, "clock_went_back", "odd/run.json");
+    }
+}
+TEST(Clocks, BeforeTheBuildAreRefused) {
+    auto run = with_id(good(), "early");
+    run.clock = clock_of(run);
+    run.clock->built = "2099-01-31";
+    expect_refused(run, "not_set");
+}
+TEST(Clocks, ThatEndInTheFutureAreRefused) {
+    auto run = with_id(good(), "late");
+    run.ended = utc_of(seconds_now() + 40.0 * 86400);
+    expect_refused(run, "future");
+}
+TEST(Clocks, SetBackDoNotMoveBadRunsBeforeTheRepair) {
+    auto repaired = good();
+    repaired.tags = {{"repair", std::string{"new board"}}};
+    repaired.clock = clock_of(repaired);
+    auto bad = later(good(), -20);
+    slow_down(bad, triad, 1.6);
+    const auto verdict = [&](const record::Run& run) {
+        const Folder folder;
+        write_small(folder.path(), "bad", run);
+        write_small(folder.path(), "repaired", repaired);
+        return verdict_of(check({folder.path()}));
+    };
+    EXPECT_EQ(verdict(bad), "PASS") << "it is from before the repair, as far as anybody knows";
+    bad.clock = repaired.clock;
+    bad.clock->up_seconds += 3600;
+    EXPECT_EQ(verdict(bad), "FAIL") << "measured an hour after the repaired run, by the same boot";
+    bad.clock.reset();
+    bad.cases.front().replicas.front().started = utc_of(*seconds_of(bad.started) - 3600);
+    EXPECT_EQ(verdict(bad), "INCONCLUSIVE") << "its clock was set: its order is unknown";
+}
 TEST(Clocks, ThatDifferBySecondsAreFine) {
     auto run = good();
     case_of(run, triad).replicas.front().started = utc_of(*seconds_of(run.started) - 3);
@@ -162,6 +209,32 @@ TEST(Copies, OfBadRunCountOnce) {
         write_small(folder.path(), run.id, run);
     }
     expect_finding(folder, "replicas_copied", "run-");
+}
+TEST(Copies, OfRunUnderAnotherMachineAreNamed) {
+    auto copied = with_id(good(), "copied");
+    rename_machine(copied, "n2");
+    const Folder folder;
+    write_small(folder.path(), "one", good());
+    write_small(folder.path(), "odd", copied);
+    const auto answer = check({folder.path()});
+    EXPECT_EQ(verdict_of(answer), "INCONCLUSIVE");
+    ASSERT_EQ(nodes_of(answer).size(), 2U);
+    for (const auto& node : nodes_of(answer))
+        EXPECT_EQ(node.verdict == "PASS",
+                  !std::ranges::any_of(
+                      node.checks, [](const Check& one) { return one.cause == "replicas_copied"; }))
+            << node.name;
+    EXPECT_THAT(first_lines(answer), HasSubstr("odd/run.json"));
+}
+TEST(Copies, UnderAnotherIdTakeNoPartInComparisons) {
+    const Folder folder;
+    write_small(folder.path(), "one", good());
+    write_small(folder.path(), "two", with_id(good(), "copied"));
+    const auto all = store::collect({folder.path().string()});
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->runs.size(), 1U);
+    ASSERT_EQ(all->problems.size(), 1U);
+    EXPECT_EQ(all->problems.front().code, store::ProblemCode::copied);
 }
 TEST(Copies, OfWholeFileCountOnce) {
     const Folder folder;

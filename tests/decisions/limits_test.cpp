@@ -171,7 +171,11 @@ TEST(WrittenLimits, WaiversNeedAMachineAndAnEnd) {
     EXPECT_THAT(with({{"expires", "2020-01-01"}}).codes(), ElementsAre("waiver_expired"));
     EXPECT_THAT(with({{"expires", nullptr}}).codes(), ElementsAre("unreadable"));
     EXPECT_THAT(with({{"expires", nullptr}}).check().error, HasSubstr("expires"));
-    EXPECT_THAT(with({{"machine", nullptr}}).codes(), ElementsAre("waiver_everywhere"));
+    EXPECT_EQ(with({{"expires", "2099-01-01"}}).check().code, 2);
+    for (const auto* needed : {"machine", "owner", "reason"}) {
+        EXPECT_THAT(with({{needed, nullptr}}).codes(), ElementsAre("unreadable"));
+        EXPECT_THAT(with({{needed, nullptr}}).check().error, HasSubstr(needed));
+    }
     EXPECT_THAT(with({{"limit", "triads"}}).codes(), ElementsAre("unknown_limit"));
     EXPECT_EQ(with({{"limit", "triads"}}).check().code, 2);
     const auto cause = with({{"limit", nullptr}, {"cause", "below_limits"}});

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block.hpp"
 
+#include "bulk.hpp"
 #include "fiber.hpp"
+#include "schedule.hpp"
 
 #include <link.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <random>
+#include <span>
 #include <vector>
 
 namespace assay::device_on_cpu {
@@ -20,58 +21,7 @@ std::byte* dynamic_memory = nullptr;
 
 namespace {
 
-enum class Order : std::uint8_t { sequence, reversed, random };
-
-/// In which order blocks, warps and lanes run.
-struct Schedule {
-    Order order = Order::sequence;
-    std::minstd_rand random;
-
-    void set(const std::string& text) {
-        order = text.empty() || text == "sequence" ? Order::sequence
-                : text == "reversed"               ? Order::reversed
-                                                   : Order::random;
-        if (order == Order::random) random.seed(static_cast<unsigned>(std::stoul(text)));
-    }
-    std::uint64_t below(std::uint64_t count) { return random() % count; }
-    /// One of `count`.
-    std::size_t pick(std::size_t count) {
-        return order == Order::sequence ? 0 : order == Order::reversed ? count - 1 : below(count);
-    }
-};
-
-Schedule& schedule() {
-    static Schedule made = [] {
-        Schedule from;
-        const char* text = std::getenv("ASSAY_CPU_SCHEDULE"); // NOLINT(concurrency-mt-unsafe)
-        from.set(text == nullptr ? "" : text);
-        return from;
-    }();
-    return made;
-}
-
-/// Numbers below `count`, each once: in order, reversed, or with a random step.
-class Numbers {
-public:
-    explicit Numbers(std::uint64_t count) : count_{count} {
-        Schedule& by = schedule();
-        if (by.order != Order::random) return;
-        first_ = by.below(count);
-        step_ = 1 + by.below(count);
-        while (std::gcd(step_, count) != 1) ++step_;
-    }
-    std::uint64_t at(std::uint64_t i) const {
-        const std::uint64_t number = (first_ + i * step_) % count_;
-        return schedule().order == Order::reversed ? count_ - 1 - number : number;
-    }
-
-private:
-    std::uint64_t count_;
-    std::uint64_t first_ = 0;
-    std::uint64_t step_ = 1;
-};
-
-enum class State : std::uint8_t { fresh, ready, in_barrier, in_warp, ended };
+enum class State : std::uint8_t { fresh, ready, in_barrier, in_cluster, in_word, in_warp, ended };
 
 struct Thread {
     uint3 index{};
@@ -79,6 +29,7 @@ struct Thread {
     Fiber* fiber = nullptr;
     std::source_location site; ///< where it waits
     WarpWork work = nullptr;
+    IsOver is_over = nullptr;
     void* operand = nullptr;
 };
 
@@ -87,13 +38,25 @@ std::string words_of(const std::source_location& site) {
     return path.substr(path.find_last_of('/') + 1) + ':' + std::to_string(site.line());
 }
 
-/// The threads of the block that runs. One block at a time in a process.
+/// The threads of a block. The blocks of one cluster run in turns, one cluster at a time in a process.
 class Block {
 public:
     void begin(const dim3& shape, unsigned lanes);
-    /// The kernel's body for every thread.
-    void run(const std::function<void()>& body);
-    void wait(State state, const std::source_location& from, WarpWork work, void* operand);
+    /// The kernel's body for every thread, which step() runs.
+    void start(const std::function<void()>& body, uint3 index, std::byte* memory);
+    /// Can a warp go on, if need be from a barrier where all have arrived?
+    bool is_able();
+    void step();
+    /// Lets threads go on whose word has come, or all from the barrier of their cluster.
+    bool wake_words();
+    bool is_in_cluster_barrier() const;
+    void leave_cluster_barrier();
+    const Thread* first_waiting() const;
+    /// Gives up the stacks of threads that will not go on.
+    void stop();
+    std::byte* memory() const { return memory_; }
+    Thread& current() { return *current_; }
+    void wait(State state, const std::source_location& from);
     void give_up(const std::string& what) { fault_ = what; }
     unsigned lane() const { return static_cast<unsigned>(current_ - threads_.data()) % lanes_; }
     const std::string& fault() const { return fault_; }
@@ -102,13 +65,14 @@ private:
     struct Count {
         unsigned live = 0;
         unsigned in_warp = 0;
-        unsigned in_barrier = 0;
+        unsigned in_word = 0;
     };
     void run_warp(unsigned warp);
     void run_fiber();
     void settle(unsigned warp);
     void meet(unsigned warp);
     void release_barrier();
+    void make_all_ready();
     void arrange_pass(unsigned warp);
     void describe_difference(std::size_t first, std::size_t last);
     std::size_t warps() const { return (threads_.size() + lanes_ - 1) / lanes_; }
@@ -130,12 +94,20 @@ private:
     Thread* current_ = nullptr;
     const std::function<void()>* body_ = nullptr;
     std::string fault_;
+    uint3 index_{};
+    std::byte* memory_ = nullptr; ///< dynamic, shared
 };
 
-Block& block() {
-    static Block the_block;
-    return the_block;
+constexpr unsigned most_in_cluster = 16;
+unsigned in_cluster = 1;
+
+/// Those of the cluster, in the order of their ranks.
+std::array<Block, most_in_cluster>& blocks() {
+    static std::array<Block, most_in_cluster> all;
+    return all;
 }
+Block* running = nullptr;
+Block& block() { return *running; }
 
 void Block::begin(const dim3& shape, unsigned lanes) {
     lanes_ = lanes;
@@ -145,17 +117,66 @@ void Block::begin(const dim3& shape, unsigned lanes) {
     fault_.clear();
 }
 
-void Block::run(const std::function<void()>& body) {
+void Block::start(const std::function<void()>& body, uint3 index, std::byte* memory) {
     body_ = &body;
+    index_ = index;
+    memory_ = memory;
     for (Thread& thread : threads_) thread.state = State::fresh;
+    make_all_ready();
+}
+
+bool Block::is_able() {
+    if (ready_warps_.empty()) release_barrier();
+    return !ready_warps_.empty() || !fault_.empty();
+}
+
+void Block::step() {
+    if (!fault_.empty()) return;
+    running = this;
+    place.block = index_;
+    dynamic_memory = memory_;
+    run_warp(ready_warps_[schedule().pick(ready_warps_.size())]);
+}
+
+bool Block::wake_words() {
+    bool is_any = false;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+        Thread& thread = threads_[i];
+        if (thread.state != State::in_word || !thread.is_over(thread.operand)) continue;
+        thread.state = State::ready;
+        is_any = true;
+        const auto warp = static_cast<unsigned>(i / lanes_);
+        if (std::ranges::find(ready_warps_, warp) == ready_warps_.end())
+            ready_warps_.push_back(warp);
+    }
+    return is_any;
+}
+
+const Thread* Block::first_waiting() const {
+    const auto found = std::ranges::find_if(
+        threads_, [](const Thread& thread) { return thread.state != State::ended; });
+    return found == threads_.end() ? nullptr : &*found;
+}
+
+bool Block::is_in_cluster_barrier() const {
+    return std::ranges::all_of(threads_, [](const Thread& thread) {
+        return thread.state == State::in_cluster || thread.state == State::ended;
+    });
+}
+
+void Block::leave_cluster_barrier() {
+    for (Thread& thread : threads_)
+        if (thread.state == State::in_cluster) thread.state = State::ready;
+    make_all_ready();
+}
+
+void Block::make_all_ready() {
     ready_warps_.resize(warps());
     std::iota(ready_warps_.begin(), ready_warps_.end(), 0U);
-    while (fault_.empty()) {
-        if (ready_warps_.empty()) release_barrier();
-        if (ready_warps_.empty()) return;
-        run_warp(ready_warps_[schedule().pick(ready_warps_.size())]);
-    }
-    fibers_.clear(); // those of threads that will not go on
+}
+
+void Block::stop() {
+    fibers_.clear();
     free_.clear();
 }
 
@@ -215,12 +236,10 @@ void Block::run_fiber() {
     }
 }
 
-void Block::wait(State state, const std::source_location& from, WarpWork work, void* operand) {
+void Block::wait(State state, const std::source_location& from) {
     Thread& own = *current_;
     own.state = state;
     own.site = from;
-    own.work = work;
-    own.operand = operand;
     own.fiber->leave();
 }
 
@@ -231,11 +250,12 @@ void Block::settle(unsigned warp) {
         const State state = threads_[i].state;
         if (state != State::ended) ++count.live;
         if (state == State::in_warp) ++count.in_warp;
-        if (state == State::in_barrier) ++count.in_barrier;
+        if (state == State::in_word) ++count.in_word;
     }
     if (count.in_warp > 0 && count.in_warp == count.live) return meet(warp);
-    if (count.in_barrier != count.live) return describe_difference(first_of(warp), end_of(warp));
-    std::erase(ready_warps_, warp); // in the barrier, or ended
+    if (count.in_warp > 0 && count.in_warp + count.in_word != count.live)
+        return describe_difference(first_of(warp), end_of(warp));
+    std::erase(ready_warps_, warp); // all wait, or have ended
 }
 
 void Block::meet(unsigned warp) {
@@ -257,6 +277,7 @@ void Block::release_barrier() {
     const Thread* first = nullptr;
     std::size_t waiting = 0;
     for (const Thread& thread : threads_) {
+        if (thread.state != State::in_barrier && thread.state != State::ended) return; // not yet
         if (thread.state != State::in_barrier) continue;
         ++waiting;
         if (first == nullptr) first = &thread;
@@ -270,8 +291,7 @@ void Block::release_barrier() {
         return;
     }
     for (Thread& thread : threads_) thread.state = State::ready;
-    ready_warps_.resize(warps());
-    std::iota(ready_warps_.begin(), ready_warps_.end(), 0U);
+    make_all_ready();
 }
 
 void Block::describe_difference(std::size_t first, std::size_t last) {
@@ -342,45 +362,102 @@ void spoil_shared([[maybe_unused]] const void* kernel) {
 } // namespace
 
 unsigned lane() { return block().lane(); }
-void wait_for_block(const std::source_location& from) {
-    block().wait(State::in_barrier, from, nullptr, nullptr);
+void wait_for_block(const std::source_location& from) { block().wait(State::in_barrier, from); }
+void wait_for_cluster(const std::source_location& from) { block().wait(State::in_cluster, from); }
+void wait_until(IsOver is_over, void* operand, const std::source_location& from) {
+    block().current().is_over = is_over;
+    block().current().operand = operand;
+    block().wait(State::in_word, from);
 }
 void together(WarpWork work, void* operand, const std::source_location& from) {
-    block().wait(State::in_warp, from, work, operand);
+    block().current().work = work;
+    block().current().operand = operand;
+    block().wait(State::in_warp, from);
 }
 void fault(const std::string& what) { block().give_up(what); }
 void set_schedule(const std::string& text) { schedule().set(text); }
+std::size_t pick(std::size_t count) { return count == 1 ? 0 : schedule().pick(count); }
+std::byte* dynamic_memory_of(unsigned rank) {
+    return rank < in_cluster ? blocks()[rank].memory() : nullptr;
+}
 
 namespace {
-void begin(const Launch& launch) {
+
+/// No block of the cluster can go on: does something happen by itself?
+bool is_woken(std::span<Block> cluster) {
+    bool is_any = false;
+    for (Block& each : cluster) is_any |= each.wake_words();
+    if (is_any) return true;
+    const bool is_left = std::ranges::any_of(
+        cluster, [](const Block& each) { return each.first_waiting() != nullptr; });
+    if (is_left && std::ranges::all_of(cluster, &Block::is_in_cluster_barrier)) {
+        for (Block& each : cluster) each.leave_cluster_barrier();
+        return true;
+    }
+    return is_left && finish_a_copy();
+}
+
+/// Runs the blocks of a cluster, which have been started, to their end. What was wrong, or "".
+std::string run_cluster(std::span<Block> cluster) {
+    std::string what;
+    while (what.empty()) {
+        std::vector<Block*> able;
+        for (Block& each : cluster)
+            if (each.is_able()) able.push_back(&each);
+        if (able.empty() && is_woken(cluster)) continue;
+        if (able.empty()) break;
+        Block& next = *able[pick(able.size())];
+        next.step();
+        what = next.fault();
+    }
+    for (Block& each : cluster) {
+        const Thread* const waits = each.first_waiting();
+        if (what.empty() && waits != nullptr)
+            what = "threads wait for ever at " + words_of(waits->site);
+    }
+    if (forget_copies() && what.empty()) what = "a block ends before its bulk copies";
+    if (!what.empty())
+        for (Block& each : cluster) each.stop();
+    return what;
+}
+
+std::span<Block> begin(const Launch& launch) {
     spoil_shared(launch.kernel);
     place.blocks = launch.blocks;
     place.threads = launch.threads;
-    block().begin(launch.threads, launch.lanes);
+    const std::span<Block> cluster{blocks().data(), launch.cluster};
+    for (Block& each : cluster) each.begin(launch.threads, launch.lanes);
+    in_cluster = launch.cluster;
+    return cluster;
 }
 } // namespace
 
 std::string run_block(const Launch& launch, unsigned number, const std::function<void()>& body) {
-    begin(launch);
-    place.block = {number, 0, 0};
-    block().run(body);
-    return block().fault();
+    const std::span<Block> cluster = begin(launch);
+    cluster.front().start(body, {number, 0, 0}, nullptr);
+    return run_cluster(cluster);
 }
 
 std::string run_blocks(const Launch& launch, const std::function<void()>& body) {
-    std::vector<std::byte> shared(launch.shared_bytes, static_cast<std::byte>(garbage));
-    dynamic_memory = shared.data();
-    begin(launch);
+    std::vector<std::vector<std::byte>> shared(
+        launch.cluster,
+        std::vector<std::byte>(launch.shared_bytes, static_cast<std::byte>(garbage)));
+    const std::span<Block> cluster = begin(launch);
     const std::uint64_t plane = std::uint64_t{launch.blocks.x} * launch.blocks.y;
-    const Numbers order{plane * launch.blocks.z};
-    for (std::uint64_t i = 0; i < plane * launch.blocks.z && block().fault().empty(); ++i) {
-        const std::uint64_t number = order.at(i);
-        place.block = {static_cast<unsigned>(number % launch.blocks.x),
-                       static_cast<unsigned>(number / launch.blocks.x % launch.blocks.y),
-                       static_cast<unsigned>(number / plane)};
-        block().run(body);
+    const Numbers order{plane * launch.blocks.z / launch.cluster};
+    std::string what;
+    for (std::uint64_t i = 0; i < plane * launch.blocks.z / launch.cluster && what.empty(); ++i) {
+        for (unsigned rank = 0; rank < launch.cluster; ++rank) {
+            const std::uint64_t number = order.at(i) * launch.cluster + rank;
+            cluster[rank].start(body,
+                                {static_cast<unsigned>(number % launch.blocks.x),
+                                 static_cast<unsigned>(number / launch.blocks.x % launch.blocks.y),
+                                 static_cast<unsigned>(number / plane)},
+                                shared[rank].data());
+        }
+        what = run_cluster(cluster);
     }
-    return block().fault();
+    return what;
 }
 
 } // namespace assay::device_on_cpu

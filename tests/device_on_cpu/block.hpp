@@ -37,6 +37,7 @@ struct Launch {
     std::size_t shared_bytes = 0;
     const void* kernel = nullptr; ///< whose module has the shared memory
     unsigned lanes = 32;          ///< of a warp
+    unsigned cluster = 1;         ///< blocks along x that run together
 };
 
 /// Waits until all threads of the block are here.
@@ -46,6 +47,16 @@ void wait_for_block(const std::source_location& from);
 /// lane or it has ended. Runs once for all.
 using WarpWork = void (*)(const std::array<void*, most_lanes>& operands);
 void together(WarpWork work, void* operand, const std::source_location& from);
+
+/// Waits until all threads of the cluster are here, or have ended.
+void wait_for_cluster(const std::source_location& from);
+/// Waits until it is over, which is asked as late as possible: when nobody else can go on.
+using IsOver = bool (*)(void* operand);
+void wait_until(IsOver is_over, void* operand, const std::source_location& from);
+/// Dynamic shared memory of a block of the cluster; null where there is no such block.
+std::byte* dynamic_memory_of(unsigned rank);
+/// One of `count`, as the schedule has it.
+std::size_t pick(std::size_t count);
 
 /// Ends the kernel; for warp work.
 void fault(const std::string& what);

@@ -4,7 +4,8 @@
 // cuBLAS 13.1, several algorithms with their workspace, and its statuses where it refuses.
 // As with the real library, some algorithms of the list do not work, and for int8 the list is empty although a call
 // without an algorithm works. ASSAY_CPU_FAULT: cublaslt leaves out the last product of each sum, cublaslt_scales reads
-// scales row by row instead of by tiles of 128 x 4.
+// scales row by row instead of by tiles of 128 x 4, cublaslt_gelu has a rough approximation of GELU instead of that
+// with tanh.
 
 #include "cublaslt_product.hpp"
 #include "runtime.hpp"
@@ -121,11 +122,12 @@ bool has_scales(const Problem& p) {
            p.b.type == CUDA_R_8F_E4M3;
 }
 
-/// Nothing, or a bias of the type of D, of types whose sums are fp32.
+/// Nothing, or a bias of the type of D and perhaps GELU, of types whose sums are fp32.
 bool has_epilogue(const Problem& p) {
     const auto& op = p.operation;
     return op.epilogue == CUBLASLT_EPILOGUE_DEFAULT ||
-           (op.epilogue == CUBLASLT_EPILOGUE_BIAS && op.scale == CUDA_R_32F && !is_narrow(p));
+           ((op.epilogue == CUBLASLT_EPILOGUE_BIAS || op.epilogue == CUBLASLT_EPILOGUE_GELU_BIAS) &&
+            op.scale == CUDA_R_32F && !is_narrow(p));
 }
 
 int capability() {
@@ -414,7 +416,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
     };
     if (needed > workspace_bytes ||
         (needed > 0 && !is_reachable(workspace, static_cast<std::int64_t>(needed))) ||
-        (problem.operation.epilogue == CUBLASLT_EPILOGUE_BIAS &&
+        (problem.operation.has_bias() &&
          !is_reachable(problem.operation.bias, problem.m() * bits_of(problem.d.type) / 8)) ||
         !is_reachable(a, problem.a) || !is_reachable(c, problem.c) || !is_reachable(b, problem.b) ||
         !is_reachable(d, problem.d) ||

@@ -48,6 +48,8 @@ struct Operation {
     cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
     const void* bias = nullptr;
 
+    bool has_bias() const { return (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0; }
+    bool has_gelu() const { return (epilogue & CUBLASLT_EPILOGUE_GELU) != 0; }
     bool is_emulated() const {
         return compute == CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT ||
                compute == CUBLAS_COMPUTE_32F_EMULATED_16BFX9;
@@ -235,12 +237,19 @@ private:
         for (std::int64_t l = first; l < end; ++l) sum += x[l] * y[l];
         return sum;
     }
+    /// The approximation with tanh, which is what the real library has by all that is known.
+    static double gelu(double x) {
+        const double inner = 0.7978845608 * (x + 0.044715 * x * x * x);
+        return x / (1 + std::exp(has_fault("cublaslt_gelu") ? -1.702 * x : -2 * inner));
+    }
     void write(std::int64_t i, std::int64_t j, Sum sum) const {
         Sum value = alpha * sum;
         if (beta != 0) // else C is not read
             value += beta * load<Sum>(problem.c.type, c, j * problem.c.leading + i);
-        if (problem.operation.epilogue == CUBLASLT_EPILOGUE_BIAS)
+        if (problem.operation.has_bias())
             value += load<Sum>(problem.d.type, problem.operation.bias, i);
+        if (problem.operation.has_gelu())
+            value = static_cast<Sum>(gelu(static_cast<double>(value)));
         store(problem.d.type, d, j * problem.d.leading + i, value);
     }
 };

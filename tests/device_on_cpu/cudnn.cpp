@@ -51,10 +51,19 @@ const std::array engines_of_convolutions{
     Engine{3, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE, CUDNN_NUMERICAL_NOTE_WINOGRAD}, 0, true, true},
     Engine{41, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 0, false, true},
     Engine{51, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 131, true, false},
-    Engine{10, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 131, true, true},
+    Engine{10, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 131, true, true, 3},
     Engine{26, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 4096, true, true},
     Engine{44, {}, 64, true, true},
 };
+/// By their numbers alone.
+const std::array engines_not_listed{
+    Engine{23, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 64, true, true},
+    Engine{29,
+           {CUDNN_NUMERICAL_NOTE_TENSOR_CORE, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC},
+           0,
+           true,
+           true}};
+constexpr std::int64_t numbers_of_engines = 61;
 const std::array engines_of_fallback{
     Engine{11, {}, 0, true, true},
     Engine{0, {CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP}, 0, true, true}};
@@ -71,8 +80,8 @@ std::vector<const Engine*> engines_for(const Descriptor& graph, cudnnBackendHeur
         return list;
     };
     const bool falls_back = mode == CUDNN_HEUR_MODE_FALLBACK;
-    if (is_attention(graph)) {
-        const Attention a{of(operations_of(graph)[0])};
+    if (const auto found = attention_of(graph)) {
+        const Attention& a = *found;
         const bool is_narrow = a.q.type == CUDNN_DATA_HALF || a.q.type == CUDNN_DATA_BFLOAT16;
         const bool fits = is_narrow && a.k.type == a.q.type && a.v.type == a.q.type &&
                           a.o.type == a.q.type && a.q.strides[3] == 1 && a.k.strides[3] == 1;
@@ -85,6 +94,34 @@ std::vector<const Engine*> engines_for(const Descriptor& graph, cudnnBackendHeur
     auto engines = all(engines_of_convolutions);
     if (fused.convolution.edges == 3) engines.pop_back(); // so that fp32 has to fall back
     return engines;
+}
+
+/// Finishes an engine by its number, or a configuration of one.
+void complete(Descriptor& made) {
+    if (made.type == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR) {
+        const Descriptor& engine = made.other(CUDNN_ATTR_ENGINECFG_ENGINE);
+        made.engine = engine.engine;
+        made.graph = engine.graph;
+        if (!made.has(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES)) return;
+        for (auto* raw : made.all<cudnnBackendDescriptor_t>(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES)) {
+            needs(made.engine->tiles > 0 &&
+                      of(raw).get<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE) ==
+                          CUDNN_KNOB_TYPE_TILE_SIZE,
+                  "a setting that the engine has not", CUDNN_STATUS_NOT_SUPPORTED);
+            made.tile = of(raw).get<std::int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE);
+        }
+    }
+    if (made.type != CUDNN_BACKEND_ENGINE_DESCRIPTOR) return;
+    const auto index = made.get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
+    made.graph = &made.other(CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
+    std::vector<const Engine*> all = engines_for(*made.graph, CUDNN_HEUR_MODE_A);
+    const auto more = engines_for(*made.graph, CUDNN_HEUR_MODE_FALLBACK);
+    all.insert(all.end(), more.begin(), more.end());
+    if (!all.empty() && !attention_of(*made.graph))
+        for (const Engine& engine : engines_not_listed) all.push_back(&engine);
+    const auto found = std::ranges::find(all, index, &Engine::index);
+    needs(found != all.end(), "no engine of this number", CUDNN_STATUS_NOT_SUPPORTED);
+    made.engine = *found;
 }
 
 // --- what is computed -----------------------------------------------------------------------------------
@@ -178,7 +215,7 @@ void convolve(const Fused& f, const Engine& by, const Data& data) {
     }
 }
 
-void attend(const Attention& a, const Data& data) {
+void attend(const Attention& a, const Data& data, float scale, float left_out) {
     const auto q = widened(data.at(a.q.uid), a.q);
     const auto k = widened(data.at(a.k.uid), a.k);
     const auto v = widened(data.at(a.v.uid), a.v);
@@ -198,6 +235,7 @@ void attend(const Attention& a, const Data& data) {
                     float score = 0;
                     for (std::int64_t d = 0; d < a.q.dims[3]; ++d)
                         score += q[at(a.q, b, h, s, d)] * k[at(a.k, b, shared, j, d)];
+                    score = a.left_out != 0 && j > s ? left_out : scale * score;
                     weights[static_cast<std::size_t>(j)] = score;
                     largest = std::max(largest, score);
                 }
@@ -241,12 +279,19 @@ void execute(cudnnContext* handle, const Descriptor& plan, const Descriptor& pac
     auto* const workspace = pack.get<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
     needs(engine.workspace == 0 || device_of(workspace) == current_device(), "workspace");
     std::function<void()> work;
-    if (is_attention(*config.graph))
-        work = [data, a = Attention{of(operations_of(*config.graph)[0])}] { attend(a, data); };
-    else
+    if (const auto a = attention_of(*config.graph)) {
+        const auto number = [&](std::int64_t uid, float otherwise) { // in the host's memory
+            needs(uid == 0 || data.contains(uid), "a number lies nowhere");
+            return uid == 0 ? otherwise : *static_cast<const float*>(data.at(uid));
+        };
+        work = [data, a = *a, scale = number(a->scale, 1), left_out = number(a->left_out, 0)] {
+            attend(a, data, scale, left_out);
+        };
+    } else {
         work = [data, &engine, f = Fused{operations_of(*config.graph)}] {
             convolve(f, engine, data);
         };
+    }
     enqueue(handle->stream, [=, bytes = static_cast<std::size_t>(engine.workspace)] {
         if (bytes > 0) std::memset(workspace, 0x5a, bytes); // it is used: too small a one is seen
         work();
@@ -281,6 +326,29 @@ void get(const Descriptor& from, cudnnBackendAttributeName_t name, std::int64_t 
         }
         return;
     }
+    case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES:
+    case CUDNN_ATTR_ENGINE_KNOB_INFO:
+        *count = from.engine->tiles > 0 ? 1 : 0;
+        if (*count == 0 || room == 0) return;
+        of(slots[0]).engine = from.engine;
+        of(slots[0]).tile = from.tile;
+        of(slots[0]).is_final = true;
+        return;
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE:
+    case CUDNN_ATTR_KNOB_INFO_TYPE:
+        return give(std::vector{CUDNN_KNOB_TYPE_TILE_SIZE}, room, count, values);
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE:
+        return give(std::vector{from.tile}, room, count, values);
+    case CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE:
+        return give(std::vector{std::int64_t{0}}, room, count, values);
+    case CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE:
+        return give(std::vector{from.engine->tiles - 1}, room, count, values);
+    case CUDNN_ATTR_KNOB_INFO_STRIDE:
+        return give(std::vector{std::int64_t{1}}, room, count, values);
+    case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
+        return give(std::vector<cudnnBackendBehaviorNote_t>{}, room, count, values);
+    case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
+        return give(std::vector{numbers_of_engines}, room, count, values);
     case CUDNN_ATTR_ENGINECFG_ENGINE:
         needs(room == 1 && of(slots[0]).type == CUDNN_BACKEND_ENGINE_DESCRIPTOR, "an engine");
         of(slots[0]).engine = from.engine;
@@ -361,6 +429,7 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t raw,
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t raw) {
     return guarded([&] {
         check(of(raw));
+        complete(of(raw));
         of(raw).is_final = true;
     });
 }

@@ -6,6 +6,7 @@
 #include "device/opened.hpp"
 #include "model/resnet.hpp"
 #include "workload/cudnn_plans.hpp"
+#include "workload/cudnn_prefill.hpp"
 #include "workload/resnet50.hpp"
 #include "workload/unet3d.hpp"
 
@@ -101,6 +102,47 @@ TEST_F(CudnnGraphs, EveryLayerHasAPlanThatNeedsLittleMemory) {
     }
 }
 
+/// What the trial looks at beyond the library's lists: other engines by their number, and settings.
+TEST_F(CudnnGraphs, OtherEnginesAndSettingsHavePlans) {
+    const Descriptor device = device_of(90);
+    const Target target{.properties = &device};
+    const auto has_plan = [&](const Graph& graph, const PlanPoint& point) {
+        const auto engine = graph.engine(point.engine, point.knobs);
+        if (!engine) return false;
+        EXPECT_EQ(engine->point(), point);
+        try {
+            const Plan plan{target, *engine};
+            return true;
+        } catch (const LibraryError&) {
+            return false;
+        }
+    };
+    for (const Precision precision : {Precision::bf16, Precision::tf32}) {
+        const ConvolutionOperations operations{
+            resnet50[static_cast<std::size_t>(OfResNet50::res4_3x3)], 64, precision};
+        std::unique_ptr<Graph> graph;
+        const auto listed = engines_for(target, operations, precision, graph);
+        const auto others = other_engines(*graph, precision, listed);
+        EXPECT_FALSE(others.empty());
+        std::size_t plans = 0;
+        for (const PlanPoint& point : others)
+            if (!graph->engine(point.engine)->compiles && has_plan(*graph, point)) ++plans;
+        EXPECT_GT(plans, 0U);
+        const auto varied = std::ranges::find_if(listed, [&](const Engine& engine) {
+            return !knobs_to_vary(*graph, engine.index).empty();
+        });
+        ASSERT_NE(varied, listed.end());
+        EXPECT_NE(varied->name().find(", TILE_SIZE "), std::string::npos) << varied->name();
+        std::size_t settings = 0;
+        for (const KnobRange& range : knobs_to_vary(*graph, varied->index))
+            for (const std::int64_t value : range.values(32))
+                if (has_plan(*graph, varied->point().with({range.type, value}))) ++settings;
+        EXPECT_GT(settings, 1U) << varied->name();
+        EXPECT_FALSE(has_plan(*graph, varied->point().with({CUDNN_KNOB_TYPE_TILE_SIZE, 99})));
+        EXPECT_FALSE(graph->engine(99999));
+    }
+}
+
 /// The residual, too, is added by ready-made kernels; scores and shortcuts have no ReLU.
 TEST_F(CudnnGraphs, EveryStepOfAWholeNetworkHasAnEngine) {
     for (const auto size : {model::ResNetSize::resnet50, model::ResNetSize::tiny}) {
@@ -134,6 +176,26 @@ TEST_F(CudnnGraphs, AttentionHasAnEngine) {
                                   0U)
                             << "head of " << size << ", group of " << group << ", " << context
                             << " tokens, capability " << capability;
+                    }
+    }
+}
+
+TEST_F(CudnnGraphs, AttentionOfPromptHasAnEngine) {
+    for (const int capability : {80, 90, 100}) {
+        const Descriptor device = device_of(capability);
+        for (const Precision precision : {Precision::fp16, Precision::bf16})
+            for (const std::int64_t size : {64, 128})
+                for (const std::int64_t group : {1, 8})
+                    for (const std::int64_t tokens : {64, 1001, 4096}) {
+                        const PrefillShape shape{2, 32, group, tokens, size, true};
+                        const auto ask = [&](const auto& operations) {
+                            return engines(device, operations, precision);
+                        };
+                        EXPECT_GT(ask(PrefillOperations<false>{shape, precision}), 0U)
+                            << "all keys, " << tokens << " tokens, capability " << capability;
+                        EXPECT_GT(ask(PrefillOperations<true>{shape, precision}), 0U)
+                            << "causal, head of " << size << ", group of " << group << ", "
+                            << tokens << " tokens, capability " << capability;
                     }
     }
 }

@@ -73,7 +73,9 @@ inline void check_pointwise(const Descriptor& from) {
     const auto mode = from.other(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
                           .get<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
     const bool has_two = from.has(CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
-    needs(has_two == (mode < CUDNN_POINTWISE_ABS && mode != CUDNN_POINTWISE_SQRT), "operands");
+    needs(has_two == ((mode < CUDNN_POINTWISE_ABS && mode != CUDNN_POINTWISE_SQRT) ||
+                      mode == CUDNN_POINTWISE_CMP_GE || mode == CUDNN_POINTWISE_BINARY_SELECT),
+          "operands");
     if (!has_two) return;
     const Tensor b{from.other(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)};
     needs(b.dims.size() == y.dims.size(), "dimensions of b");
@@ -88,6 +90,12 @@ struct Attention {
           k{from.other(CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC)},
           v{from.other(CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC)},
           o{from.other(CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC)} {}
+    /// k_transposed, as products want it.
+    Attention(Tensor q_, Tensor k_transposed, Tensor v_, Tensor o_)
+        : q{std::move(q_)}, k{std::move(k_transposed)}, v{std::move(v_)}, o{std::move(o_)} {
+        std::swap(k.dims[2], k.dims[3]);
+        std::swap(k.strides[2], k.strides[3]);
+    }
     void check() const {
         for (const auto* tensor : {&q, &k, &v, &o}) needs(tensor->dims.size() == 4, "4 dimensions");
         needs(k.dims[3] == q.dims[3], "kDim[3] != d_qk");
@@ -100,6 +108,8 @@ struct Attention {
     Tensor k;
     Tensor v;
     Tensor o;
+    std::int64_t scale = 0;    ///< uid of the number that scores are multiplied with; 0: of none
+    std::int64_t left_out = 0; ///< uid of the number in place of scores of later keys
 };
 
 /// Convolution, a residual that may be added, bias, and ReLU, which may be left out: by their order, which is that of the
@@ -162,10 +172,86 @@ private:
 inline std::vector<cudnnBackendDescriptor_t> operations_of(const Descriptor& graph) {
     return graph.all<cudnnBackendDescriptor_t>(CUDNN_ATTR_OPERATIONGRAPH_OPS);
 }
-inline bool is_attention(const Descriptor& graph) {
+/// Attention by single operations, which the library knows by their order: scores, their scale, a mask that may be left
+/// out, softmax with the logarithm of its sum, and the product with values. Nothing where one of them is another.
+class Prompt {
+public:
+    explicit Prompt(const Descriptor& graph) : operations_{operations_of(graph)} {
+        if (operations_.size() != 10 && operations_.size() != 14) return;
+        const Descriptor& scores = next(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
+        if (!good_) return;
+        auto at = number(scores, CUDNN_ATTR_OPERATION_MATMUL_CDESC);
+        const std::int64_t scale = operand_of(operations_[1]);
+        at = pointwise(CUDNN_POINTWISE_MUL, at, scale);
+        std::int64_t left_out = 0;
+        if (operations_.size() == 14) {
+            const auto row = pointwise(CUDNN_POINTWISE_GEN_INDEX, at, 0, 0, 2);
+            const auto column = pointwise(CUDNN_POINTWISE_GEN_INDEX, at, 0, 0, 3);
+            const auto is_kept = pointwise(CUDNN_POINTWISE_CMP_GE, row, column);
+            left_out = operand_of(operations_[5]);
+            at = pointwise(CUDNN_POINTWISE_BINARY_SELECT, at, left_out, is_kept);
+        }
+        const auto largest = reduce(CUDNN_REDUCE_TENSOR_MAX, at);
+        const auto weights =
+            pointwise(CUDNN_POINTWISE_EXP, pointwise(CUDNN_POINTWISE_SUB, at, largest));
+        const auto total = reduce(CUDNN_REDUCE_TENSOR_ADD, weights);
+        pointwise(CUDNN_POINTWISE_ADD, largest, pointwise(CUDNN_POINTWISE_LOG, total));
+        at = pointwise(CUDNN_POINTWISE_DIV, weights, total);
+        const Descriptor& result = next(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
+        if (!good_ || number(result, CUDNN_ATTR_OPERATION_MATMUL_ADESC) != at) return;
+        found = Attention{Tensor{scores.other(CUDNN_ATTR_OPERATION_MATMUL_ADESC)},
+                          Tensor{scores.other(CUDNN_ATTR_OPERATION_MATMUL_BDESC)},
+                          Tensor{result.other(CUDNN_ATTR_OPERATION_MATMUL_BDESC)},
+                          Tensor{result.other(CUDNN_ATTR_OPERATION_MATMUL_CDESC)}};
+        found->scale = scale;
+        found->left_out = left_out;
+    }
+    std::optional<Attention> found;
+
+private:
+    const Descriptor& next(cudnnBackendDescriptorType_t type) {
+        const Descriptor& operation = of(operations_[next_++]);
+        good_ = good_ && operation.type == type;
+        return operation;
+    }
+    static std::int64_t number(const Descriptor& operation, cudnnBackendAttributeName_t name) {
+        return operation.has(name) ? Tensor{operation.other(name)}.uid : 0;
+    }
+    static std::int64_t operand_of(cudnnBackendDescriptor_t operation) {
+        return number(of(operation), CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+    }
+    /// The number of its result; operations of several numbers take the first before the others, in order.
+    std::int64_t pointwise(cudnnPointwiseMode_t mode, std::int64_t x, std::int64_t b = 0,
+                           std::int64_t t = 0, std::int64_t axis = -1) {
+        const Descriptor& operation = next(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+        if (!good_) return 0;
+        const Descriptor& how = operation.other(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+        good_ = how.get<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE) == mode &&
+                number(operation, CUDNN_ATTR_OPERATION_POINTWISE_XDESC) == x &&
+                number(operation, CUDNN_ATTR_OPERATION_POINTWISE_BDESC) == b &&
+                number(operation, CUDNN_ATTR_OPERATION_POINTWISE_TDESC) == t &&
+                (axis < 0 || how.get<std::int64_t>(CUDNN_ATTR_POINTWISE_AXIS) == axis);
+        return number(operation, CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
+    }
+    std::int64_t reduce(cudnnReduceTensorOp_t by, std::int64_t x) {
+        const Descriptor& operation = next(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR);
+        if (!good_) return 0;
+        good_ = operation.other(CUDNN_ATTR_OPERATION_REDUCTION_DESC)
+                        .get<cudnnReduceTensorOp_t>(CUDNN_ATTR_REDUCTION_OPERATOR) == by &&
+                number(operation, CUDNN_ATTR_OPERATION_REDUCTION_XDESC) == x;
+        return number(operation, CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
+    }
+
+    std::vector<cudnnBackendDescriptor_t> operations_;
+    std::size_t next_ = 0;
+    bool good_ = true;
+};
+inline std::optional<Attention> attention_of(const Descriptor& graph) {
     const auto operations = operations_of(graph);
-    return operations.size() == 1 &&
-           of(operations[0]).type == CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR;
+    if (operations.size() == 1 &&
+        of(operations[0]).type == CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR)
+        return Attention{of(operations[0])};
+    return Prompt{graph}.found;
 }
 inline bool is_fused(const Descriptor& graph) {
     const auto operations = operations_of(graph);
@@ -176,10 +262,7 @@ inline bool is_fused(const Descriptor& graph) {
            });
 }
 inline std::vector<Tensor> tensors_of(const Descriptor& graph) {
-    if (is_attention(graph)) {
-        const Attention a{of(operations_of(graph)[0])};
-        return {a.q, a.k, a.v, a.o};
-    }
+    if (const auto a = attention_of(graph)) return {a->q, a->k, a->v, a->o};
     if (!is_fused(graph)) return {};
     const Fused f{operations_of(graph)};
     std::vector<Tensor> all{f.convolution.x, f.convolution.w, f.y};
@@ -190,6 +273,7 @@ inline std::vector<Tensor> tensors_of(const Descriptor& graph) {
 }
 inline void check_graph(const Descriptor& graph) {
     needs(!operations_of(graph).empty(), "no operations");
+    if (const auto a = attention_of(graph)) a->check();
     std::set<std::int64_t> uids;
     for (const Tensor& tensor : tensors_of(graph))
         needs(uids.insert(tensor.uid).second, "two tensors have one number",
@@ -211,9 +295,14 @@ inline void check(const Descriptor& made) {
         return Attention{made}.check();
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
         return check_graph(made);
-    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
-        return needs(made.other(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).engine->has_plan,
-                     "this engine cannot do it after all", CUDNN_STATUS_NOT_SUPPORTED);
+    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR: {
+        const Descriptor& config = made.other(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+        const Engine& engine = *config.engine;
+        const bool has_tile =
+            engine.tiles == 0 || (config.tile >= 0 && config.tile < engine.tiles - 1);
+        return needs(engine.has_plan && has_tile, "this engine cannot do it after all",
+                     CUDNN_STATUS_NOT_SUPPORTED);
+    }
     case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
         return needs(made.all<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS).size() ==
                          made.all<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS).size(),

@@ -42,6 +42,7 @@ struct Allocation {
 struct Devices {
     std::map<const std::byte*, Allocation> memory;
     std::set<const void*> pinned;
+    std::set<const void*> large_clusters; ///< kernels that may have more than 8 blocks in one
     std::set<std::pair<int, int>> access; ///< first may reach into the second
     std::vector<std::size_t> used;
     int current = 0;
@@ -143,6 +144,11 @@ cudaError_t release(void* memory) {
     all.memory.erase(found);
     std::free(static_cast<std::byte*>(memory) - guard);
     return cudaSuccess;
+}
+
+bool may_have_clusters(const void* kernel, unsigned blocks) {
+    constexpr unsigned portable = 8;
+    return blocks <= portable || (blocks <= 16 && devices().large_clusters.contains(kernel));
 }
 
 std::string overrun() {
@@ -295,6 +301,8 @@ cudaError_t cudaFreeHost(void* memory) {
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute name, int value) {
     const bool is_too_much = name == cudaFuncAttributeMaxDynamicSharedMemorySize &&
                              value > shared_of_multiprocessor - 1024;
+    if (name == cudaFuncAttributeNonPortableClusterSizeAllowed && value != 0)
+        devices().large_clusters.insert(kernel);
     return answer(kernel == nullptr || is_too_much ? cudaErrorInvalidValue : cudaSuccess);
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* of, const void* kernel) {
@@ -302,6 +310,14 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* of, const void* kernel) {
     *of = {};
     of->ptxVersion = of->binaryVersion = 90;
     of->maxThreadsPerBlock = 1024;
+    return cudaSuccess;
+}
+/// The device has one processing cluster of 16 multiprocessors.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
+                                           const cudaLaunchConfig_t* config) {
+    const unsigned blocks = config->attrs->val.clusterDim.x;
+    if (!may_have_clusters(kernel, blocks)) return answer(cudaErrorInvalidClusterSize);
+    *clusters = static_cast<int>(16 / blocks);
     return cudaSuccess;
 }
 // CUDA's header has its other form call this one.

@@ -27,6 +27,9 @@ std::string overrun();
 /// May `bytes` from there be touched? Memory of the host always may, memory of a device in one allocation.
 bool is_whole(const void* from, std::size_t bytes);
 
+/// More than 8 blocks only where the kernel was allowed them.
+bool may_have_clusters(const void* kernel, unsigned blocks);
+
 /// Some calls are forbidden while a stream of this process is captured.
 bool is_capturing();
 

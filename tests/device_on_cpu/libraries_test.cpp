@@ -9,6 +9,8 @@
 
 namespace {
 
+using assay::device_on_cpu::benchmark_of;
+using assay::device_on_cpu::Case;
 using assay::device_on_cpu::expect_noticed;
 
 /// Before the first call of the runtime.
@@ -57,6 +59,35 @@ TEST(PlantedFaults, SumsWithoutTheirLastProductInAWholeModel) {
     }
     expect_noticed("cublaslt", "cublaslt", "model.training_step",
                    {{"model", "tiny"}, {"batch", "2"}, {"sequence", "32"}, {"layers", "1"}});
+}
+
+/// The library's GELU is the approximation with tanh, and rough with the fault.
+TEST(Libraries, GeluOfTheEpilogueIsUsedWhereItIsTheFunctionThatWasAskedFor) {
+    const auto by = [](const char* form, const char* precision, const char* fault) {
+        Case one{benchmark_of(ASSAY_MODULES_ON_CPU "/cublaslt.so", "workload.transformer_layer"),
+                 {{"batch", "1"},
+                  {"sequence", "72"},
+                  {"hidden", "128"},
+                  {"precision", precision},
+                  {"gelu", form}}};
+        ::setenv("ASSAY_CPU_FAULT", fault, 1);
+        EXPECT_EQ(one.create(), "");
+        ::unsetenv("ASSAY_CPU_FAULT");
+        EXPECT_EQ(one.sample(1), "");
+        EXPECT_EQ(one.verdict(), "");
+        return one.texts["gelu_by"];
+    };
+    for (const char* precision : {"bf16", "fp16"}) {
+        EXPECT_EQ(by("erf", precision, ""), "kernel");
+        EXPECT_EQ(by("tanh", precision, ""), "epilogue");
+        EXPECT_EQ(by("tanh", precision, "cublaslt_gelu"), "kernel");
+        expect_noticed("cublaslt_gelu", "cublaslt", "workload.transformer_layer",
+                       {{"batch", "8"},
+                        {"sequence", "72"},
+                        {"hidden", "128"},
+                        {"precision", precision},
+                        {"gelu", "tanh"}});
+    }
 }
 
 TEST(PlantedFaults, ScalesOfOtherBlocks) {

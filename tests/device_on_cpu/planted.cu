@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/instructions.cuh"
 #include "device/launch.cuh"
 #include "planted.hpp"
 
@@ -21,6 +22,51 @@ __global__ void transpose_kernel(const double* in, double* out) {
     if constexpr (fault == Fault::none) __syncthreads();
     for (unsigned y = threadIdx.x / side; y < side; y += threads / side)
         out[y * side + x] = tile[x][y];
+}
+
+/// Sixteen blocks, each of which shows its neighbours a word in each round.
+template <Fault fault>
+__global__ void exchange_kernel(std::uint32_t* out, unsigned rounds) {
+    auto* const own = device::dynamic_shared<unsigned>();
+    const unsigned blocks = gridDim.x;
+    std::uint32_t sum = 0;
+    for (unsigned round = 1; round <= rounds; ++round) {
+        if (threadIdx.x == 0) *own = round * (blockIdx.x + 1);
+        if (fault == Fault::none || round != rounds) device::sync_cluster();
+        sum += *device::shared_of(own, (device::cluster_rank() + 1) % blocks);
+        device::sync_cluster();
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+constexpr unsigned piece = 64; // bytes
+constexpr unsigned pieces = 5;
+
+/// One slot after the other through two of them, each with its barrier.
+template <Fault store_fault, Fault load_fault>
+__global__ void bulk_kernel(const std::byte* in, std::byte* out) {
+    const unsigned memory = device::shared_address(device::dynamic_shared<std::byte>());
+    const unsigned barriers = memory + 2 * piece;
+    if (threadIdx.x == 0)
+        for (unsigned slot = 0; slot < 2; ++slot) device::init_barrier(barriers + 8 * slot, 1);
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (unsigned k = 0; k < pieces; ++k) {
+        const unsigned slot = k % 2;
+        if (store_fault == Fault::none) device::wait_for_bulk_reads<1>();
+        device::arrive_expecting(barriers + 8 * slot, piece);
+        device::bulk_load(memory + slot * piece, in + k * piece, piece, barriers + 8 * slot);
+        if (load_fault == Fault::none) device::wait_for_phase(barriers + 8 * slot, k / 2 % 2);
+        device::bulk_store(out + k * piece, memory + slot * piece, piece);
+    }
+    device::wait_for_bulk_reads<0>();
+}
+
+__global__ void wait_for_nothing_kernel() {
+    const unsigned barrier = device::shared_address(device::dynamic_shared<std::byte>());
+    if (threadIdx.x == 0) device::init_barrier(barrier, 1);
+    __syncthreads();
+    device::wait_for_phase(barrier, 0);
 }
 
 /// Running sums over the warps of a block, one step after the other in the same words.
@@ -128,7 +174,7 @@ Kernel either(Fault fault, Kernel right, Kernel wrong) {
 template <class... Arguments>
 void run(void (*kernel)(Arguments...), Arguments... arguments) {
     const device::Stream stream;
-    device::launch(kernel, {1, threads, stream.get()}, arguments...);
+    device::launch(kernel, {1, threads, stream.get(), 8}, arguments...);
 }
 
 } // namespace
@@ -173,6 +219,47 @@ bool scan(Fault fault) {
     return out == in;
 }
 
+bool exchange(Fault fault) {
+    constexpr unsigned blocks = 16;
+    constexpr unsigned rounds = 3;
+    const auto kernel =
+        either(fault, exchange_kernel<Fault::none>, exchange_kernel<Fault::planted>);
+    const device::Stream stream;
+    const device::Buffer<std::uint32_t> found{std::size_t{blocks} * threads};
+    const device::Launch how{blocks, threads, stream.get(), sizeof(unsigned)};
+    if (device::most_clusters(kernel, how, blocks) != 1) return false;
+    device::launch_clusters(kernel, how, blocks, found.data(), rounds);
+    device::check_launches();
+    const Words sums = device::to_host(found, stream);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        if (sums[i] != (1 + 2 + 3) * ((i / threads + 1) % blocks + 1)) return false;
+    return true;
+}
+
+namespace {
+/// Are pieces copied through shared memory right? A block that leaves copies behind fails.
+bool copies(void (*kernel)(const std::byte*, std::byte*)) {
+    const device::Stream stream;
+    const device::Buffer<std::uint32_t> to{pieces * piece / 4};
+    const device::Buffer<std::uint32_t> from{to.size()};
+    const Words in = numbers(to.size());
+    device::to_device(std::span<const std::uint32_t>{in}, from.data(), stream);
+    device::launch(kernel, {1, 32, stream.get(), 2 * piece + 16},
+                   reinterpret_cast<const std::byte*>(from.data()),
+                   reinterpret_cast<std::byte*>(to.data()));
+    return cudaGetLastError() == cudaSuccess && device::to_host(to, stream) == in;
+}
+} // namespace
+
+bool bulk_store(Fault fault) {
+    return copies(either(fault, bulk_kernel<Fault::none, Fault::none>,
+                         bulk_kernel<Fault::planted, Fault::none>));
+}
+bool bulk_load(Fault fault) {
+    return copies(either(fault, bulk_kernel<Fault::none, Fault::none>,
+                         bulk_kernel<Fault::none, Fault::planted>));
+}
+
 std::vector<std::uint64_t> last_indices(std::uint64_t count, Fault fault) {
     std::vector<std::uint64_t> found(threads);
     const auto blocks = static_cast<unsigned>(count / threads);
@@ -197,6 +284,7 @@ std::uint32_t fresh_shared() {
 }
 
 void wait_for_the_ended() { run(leave_half); }
+void wait_for_nothing() { run(wait_for_nothing_kernel); }
 void wait_apart() {
     const device::Buffer<std::uint32_t> found{1};
     run(part_ways, found.data());

@@ -26,6 +26,15 @@ std::vector<std::uint64_t> last_indices(std::uint64_t count, Fault fault);
 /// The same of device::on_each(): the largest index that the last block of its grid takes.
 std::uint64_t last_of_each(std::uint64_t count);
 
+/// Blocks of a cluster read each other's shared memory without the barrier in between.
+bool exchange(Fault fault);
+/// A slot of shared memory is loaded again before its store has read it.
+bool bulk_store(Fault fault);
+/// A slot is read before its load has come.
+bool bulk_load(Fault fault);
+/// A block that waits for a load that nobody asked for.
+void wait_for_nothing();
+
 /// The values seen by a kernel that reads before it writes.
 std::uint32_t fresh_shared();
 /// Half of the threads wait, the others have ended.

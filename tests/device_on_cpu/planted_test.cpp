@@ -42,10 +42,13 @@ TEST_P(Planted, FaultIsCaught) {
 
 std::string name_of(const testing::TestParamInfo<bool (*)(Fault)>& test) {
     static const std::vector<std::string> names{
-        "MissingBarrierBeforeReading", "MissingBarrierBeforeWriting", "RaceInSharedMemory"};
+        "MissingBarrierBeforeReading", "MissingBarrierBeforeWriting", "RaceInSharedMemory",
+        "MissingBarrierOfACluster",    "SlotLoadedBeforeItIsStored",  "SlotStoredBeforeItIsLoaded"};
     return names.at(test.index);
 }
-INSTANTIATE_TEST_SUITE_P(Kernels, Planted, testing::Values(transpose, window, scan), name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, Planted,
+                         testing::Values(transpose, window, scan, exchange, bulk_store, bulk_load),
+                         name_of);
 
 TEST(PlantedFaults, IndexesOf32BitsOverflow) {
     constexpr std::uint64_t count = (std::uint64_t{1} << 33U) + 512; // beyond 2^31 and 2^32
@@ -84,6 +87,7 @@ TEST(DeviceOnCpu, NamesBarriersThatNotEverybodyReaches) {
                                                          "threads wait at planted.cu:"));
     EXPECT_THAT(complaint(wait_apart), HasSubstr("divergent barrier"));
     EXPECT_THAT(complaint(shuffle_apart), HasSubstr("divergent barrier"));
+    EXPECT_THAT(complaint(wait_for_nothing), HasSubstr("threads wait for ever at"));
     EXPECT_TRUE(transpose(Fault::none)) << "the next kernel runs";
 }
 

@@ -110,6 +110,8 @@ cudaError_t why_not(const Launch& how, cudaStream_t stream) {
     if (threads == 0 || threads > most_threads || blocks == 0 || how.threads.z > 64 ||
         how.blocks.y > 65535 || how.blocks.z > 65535)
         return cudaErrorInvalidConfiguration;
+    if (how.blocks.x % how.cluster != 0 || !may_have_clusters(how.kernel, how.cluster))
+        return cudaErrorInvalidClusterSize;
     const bool is_here = is_stream(stream) && device_of_stream(stream) == current_device();
     return is_here ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }

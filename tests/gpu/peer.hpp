@@ -44,7 +44,7 @@ private:
     std::size_t answers_ = 0; ///< that were read
 };
 
-/// Of one turn, in the headline's unit.
+/// Rates of one turn, in the headline's unit.
 struct Rates {
     double single = 0;
     std::optional<double> back_to_back{}; ///< of a short call among many in a graph

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A metadata service of a cloud on localhost. Answers by what it is asked, in the formats of EC2, GCE and Azure, and refuses
-// questions that lack the header which the real one wants.
+// A metadata service of a cloud on localhost. Answers by what it is asked, in the formats of EC2, GCE, Azure, Alibaba
+// Cloud and Tencent Cloud, and refuses questions that lack the header which the real one wants; or answers as told.
 
 #pragma once
 
@@ -12,16 +12,21 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace assay::test {
 
 class FakeMetadata {
 public:
     /// `quiet`: how many questions are answered with no notice.
-    explicit FakeMetadata(int quiet) : quiet_{quiet} {
+    explicit FakeMetadata(int quiet) : FakeMetadata{{}, quiet} {}
+    /// `answer`: the bytes for a request; none: the connection closes without an answer.
+    using Answer = std::function<std::string(const std::string& request)>;
+    explicit FakeMetadata(Answer answer, int quiet = 0) : quiet_{quiet}, told_{std::move(answer)} {
         sockaddr_in own{};
         own.sin_family = AF_INET;
         own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -45,23 +50,7 @@ public:
         return "http://127.0.0.1:" + std::to_string(port_) + std::string{path};
     }
     int asked() const { return asked_; }
-
-private:
-    void serve() {
-        for (int peer = -1; (peer = ::accept(listener_, nullptr, nullptr)) >= 0;) {
-            std::string request;
-            std::array<char, 1024> piece{};
-            while (request.find("\r\n\r\n") == std::string::npos) {
-                const auto got = ::recv(peer, piece.data(), piece.size(), 0);
-                if (got <= 0) break;
-                request.append(piece.data(), static_cast<std::size_t>(got));
-            }
-            const auto answer = answer_to(request);
-            ::send(peer, answer.data(), answer.size(), MSG_NOSIGNAL);
-            ::close(peer);
-        }
-    }
-    std::string answer_to(const std::string& request) {
+    std::string answer_to(const std::string& request) const {
         const auto has = [&](std::string_view words) {
             return request.find(words) != std::string::npos;
         };
@@ -73,17 +62,41 @@ private:
             return notice ? ok(R"({"action": "terminate", "time": "2026-11-24T15:00:00Z"})")
                           : "HTTP/1.1 404 Not Found\r\n\r\n";
         if (has("/computeMetadata/v1/instance/preempted") && has("Metadata-Flavor: Google"))
-            return ok(notice ? "TRUE" : "FALSE");
+            return "HTTP/1.1 200 OK\r\nMetadata-Flavor: Google\r\n\r\n" +
+                   std::string{notice ? "TRUE" : "FALSE"};
         if (has("/metadata/scheduledevents?api-version=2020-07-01") && has("Metadata: true"))
-            return ok(notice ? R"({"Events": [{"EventType": "Reboot"}, {"EventType": "Preempt"}]})"
-                             : R"({"Events": [{"EventType": "Freeze"}]})");
+            return ok(
+                notice
+                    ? R"({"DocumentIncarnation": 2, "Events": [{"EventType": "Reboot"}, {"EventType": "Preempt"}]})"
+                    : R"({"DocumentIncarnation": 1, "Events": [{"EventType": "Freeze"}]})");
+        if (has("/latest/meta-data/instance/spot/termination-time") &&
+            has("X-aliyun-ecs-metadata-token: secret"))
+            return notice ? ok("2026-11-24T15:00:00Z") : "HTTP/1.1 404 Not Found\r\n\r\n";
+        if (has("/latest/meta-data/spot/termination-time"))
+            return notice ? ok("2026-11-24 23:00:00\n") : "HTTP/1.1 404 Not Found\r\n\r\n";
         return "HTTP/1.1 403 Forbidden\r\n\r\n";
     }
 
+private:
+    void serve() {
+        for (int peer = -1; (peer = ::accept(listener_, nullptr, nullptr)) >= 0;) {
+            std::string request;
+            std::array<char, 1024> piece{};
+            while (request.find("\r\n\r\n") == std::string::npos) {
+                const auto got = ::recv(peer, piece.data(), piece.size(), 0);
+                if (got <= 0) break;
+                request.append(piece.data(), static_cast<std::size_t>(got));
+            }
+            const auto answer = told_ ? told_(request) : answer_to(request);
+            ::send(peer, answer.data(), answer.size(), MSG_NOSIGNAL);
+            ::close(peer);
+        }
+    }
     int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int port_ = 0;
     int quiet_;
-    std::atomic<int> asked_ = 0;
+    Answer told_;
+    mutable std::atomic<int> asked_ = 0;
     std::thread thread_;
 };
 

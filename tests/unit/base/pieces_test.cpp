@@ -203,6 +203,25 @@ TEST(WriteAtomically, NamesThatCanBeGuessedAreNotUsed) {
     EXPECT_EQ(content_of(victim), "theirs");
 }
 
+TEST(Drafts, AreRemovedUnlessALivingWriterHoldsThem) {
+    const TemporaryFolder folder;
+    const auto& path = folder.path();
+    const auto living = make_draft(path, DraftOf::folder);
+    const auto written = make_draft(path, DraftOf::file);
+    auto killed = make_draft(path, DraftOf::folder);
+    const auto old = make_draft(path, DraftOf::file).path;
+    ASSERT_TRUE(living.held && written.held && killed.held && is_draft(killed.path));
+    folder.write(killed.path.filename() / "results/run.json", "{}");
+    killed.held.close();
+    const auto theirs = folder.write(".assay-notes.tmp", "");
+    const auto pipe = path / killed.path.filename().string().replace(7, 4, "pipe");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    remove_abandoned_drafts(path);
+    for (const auto& stays : {living.path, written.path, theirs, pipe})
+        EXPECT_TRUE(std::filesystem::exists(stays)) << stays;
+    EXPECT_EQ(count_in(path), 4U) << old << killed.path;
+}
+
 TEST(WriteAtomically, DevicesAndPipesAreWrittenInto) {
     const TemporaryFolder folder;
     const auto device = folder.path() / "device";

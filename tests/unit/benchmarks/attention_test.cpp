@@ -3,6 +3,7 @@
 // Queries that share keys and values, against softmax in fp64: groups and rows that fill no block, sizes that fill no
 // pair of vectors, and scores that grow, so that what was summed up is scaled down.
 #include "workload/attention_kernels.hpp"
+#include "workload/decoding_spans.hpp"
 
 #include <assay/random.hpp>
 
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -128,6 +130,38 @@ TYPED_TEST(Attention, OfOneQueryIsThatOfTheSimpleLoop) {
     const auto expected = example.expected(0);
     for (std::size_t d = 0; d < 64; ++d)
         EXPECT_NEAR(results[d], expected.result[d], 1e-3 * expected.sum);
+}
+
+constexpr std::uint32_t at_once = 64;
+
+/// 132 multiprocessors with three blocks each, 16 sequences of 4096 tokens.
+TEST(DecodingSpans, FillTheDeviceOnce) {
+    constexpr std::size_t blocks = 396;
+    const auto blocks_of = [](std::size_t tiles, std::uint32_t span) {
+        return tiles * ((4096 + span - 1) / span);
+    };
+    const auto shared = spans_of(4096, 64, blocks, at_once); // 4 key heads
+    EXPECT_EQ(shared, (std::vector<std::uint32_t>{4096, 1408, 704, 384, 192, 128}));
+    EXPECT_EQ(blocks_of(64, shared[2]), 384U); // 97%
+    // With 32 key heads there are more tiles than blocks at once: four times is 97%, too.
+    const auto apart = spans_of(4096, 512, blocks, at_once);
+    EXPECT_EQ(apart, (std::vector<std::uint32_t>{4096, 1408, 704}));
+    EXPECT_EQ(blocks_of(512, apart[1]), 1536U);
+}
+
+TEST(DecodingSpans, AreWholeAndCoverAnyContext) {
+    for (const std::uint32_t context : {1U, 63U, 64U, 65U, 1000U, 1U << 20U})
+        for (const std::size_t tiles : {1U, 7U, 100'000U})
+            for (const std::size_t blocks : {1U, 396U, 5000U}) {
+                const auto spans = spans_of(context, tiles, blocks, at_once);
+                ASSERT_FALSE(spans.empty());
+                EXPECT_TRUE(std::ranges::is_sorted(spans, std::greater{}));
+                for (const std::uint32_t span : spans) {
+                    EXPECT_EQ(span % at_once, 0U);
+                    EXPECT_GE(span, at_once);
+                    EXPECT_LT(span, context + at_once);
+                }
+            }
 }
 
 } // namespace

@@ -56,6 +56,51 @@ TEST(DeviceStream, vectors_beyond_four_gibi_have_a_number) {
     EXPECT_EQ(map_vector(1U << 30U, 5, 3, 1024, 4), (std::uint64_t{1} << 42U) + 3 * 1024 + 5);
 }
 
+TEST(BulkCopy, RingsTakeEveryPieceOnce) {
+    for (const std::int64_t in_flight : {2, 4, 16, 32, 128})
+        for (const std::int64_t pieces : {1, 7, 66, 1000}) {
+            const BulkShape shape =
+                bulk_shape(pieces * kibibyte, kibibyte, in_flight * kibibyte, 3);
+            EXPECT_EQ(shape.warps * shape.slots, in_flight);
+            EXPECT_GE(shape.slots, 2U);
+            EXPECT_LE(shape.warps, most_bulk_warps);
+            std::vector<int> visits(shape.pieces);
+            for (unsigned ring = 0; ring < shape.rings(); ++ring)
+                for (std::uint64_t turn = 0; turn < shape.turns(ring); ++turn)
+                    ++visits.at(shape.piece_of(ring, turn));
+            EXPECT_TRUE(std::ranges::all_of(visits, [](int n) { return n == 1; }))
+                << in_flight << " in flight, " << pieces << " pieces";
+        }
+}
+
+TEST(BulkCopy, SharedMemoryHoldsSlotsAndBarriers) {
+    const BulkShape shape = bulk_shape(1 << 20, 8 * kibibyte, 128 * kibibyte, 132);
+    EXPECT_EQ(shape.shared_bytes(), 128U * 1024 + 16 * 8);
+}
+
+TEST(BulkCopy, SumsOfThreadsAddUpToTheSumOfAllWords) {
+    const BulkShape shape = bulk_shape(50 * kibibyte, kibibyte, 8 * kibibyte, 3);
+    std::uint32_t all = 0;
+    for (std::uint64_t i = 0; i < shape.pieces * shape.words(); i += 2)
+        all += bulk_part(bulk_word(i), bulk_word(i + 1));
+    std::uint32_t sums = 0;
+    for (std::uint64_t thread = 0; thread < shape.rings() * 32; ++thread)
+        sums += bulk_sum(shape, thread, 32);
+    EXPECT_EQ(sums, all);
+}
+
+TEST(BulkCopy, WrittenPiecesAreTheSlotsOfTheirRings) {
+    const BulkShape shape = bulk_shape(100 * kibibyte, kibibyte, 8 * kibibyte, 3);
+    for (unsigned ring = 0; ring < shape.rings(); ++ring)
+        for (std::uint64_t turn = 0; turn < shape.turns(ring); ++turn)
+            for (std::uint64_t word = 0; word < shape.words(); ++word)
+                ASSERT_EQ(bulk_written(shape, shape.piece_of(ring, turn) * shape.words() + word),
+                          bulk_slot_word(shape, ring, turn, word));
+    EXPECT_EQ(bulk_written(shape, 77 * shape.words()), 77U);
+    EXPECT_NE(bulk_slot_word(shape, 0, 0, 1), bulk_slot_word(shape, 0, 1, 1));
+    EXPECT_NE(bulk_slot_word(shape, 0, 0, 1), bulk_slot_word(shape, 1, 0, 1));
+}
+
 TEST(DeviceStream, reductions_visit_every_vector_once) {
     for (const std::uint64_t count : {1U, 255U, 256U, 257U, 1023U, 1024U, 4096U, 10'000U}) {
         constexpr std::uint64_t stride = 256;

@@ -13,6 +13,7 @@
 #include "support/sample_run.hpp"
 #include "support/schema.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -340,6 +341,22 @@ TEST_F(EvidenceSignature, IsOfAllDigests) {
     const auto checked = check(small.bundle(), signers);
     EXPECT_EQ(checked.signature, SignatureState::wrong);
     EXPECT_EQ(checked.findings.front().code, BundleCode::wrong_signature);
+}
+
+TEST(EvidenceBundle, IsReadBackBeforeItIsDone) {
+    const auto failure_of = [](const std::string& does) {
+        Small small;
+        small.options.key = "key";
+        const auto program = small.folder.write("bin/ssh-keygen", "#!/bin/sh\n" + does);
+        fs::permissions(program, fs::perms::owner_all);
+        const test::Variable path{"PATH", program.parent_path().string() + ":/usr/bin:/bin"};
+        const auto made = small.make();
+        EXPECT_FALSE(fs::exists(small.bundle())) << does;
+        return made ? "" : made.error().message;
+    };
+    EXPECT_THAT(failure_of("exit 0"), HasSubstr("no signature"));
+    EXPECT_THAT(failure_of("for f; do :; done; echo >>${f%/*}/bundle.json"),
+                HasSubstr("bundle.json: wrong_digest"));
 }
 
 TEST_F(EvidenceSignature, KeysThatCannotSignAreSaidSo) {

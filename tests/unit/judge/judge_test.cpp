@@ -254,6 +254,12 @@ TEST(Judge, WaiversAreSaidAndExpire) {
     auto expired = waiver;
     expired.expires = "2026-01-30";
     EXPECT_EQ(Campaign{}.run(90e9).judged(limits({expired})).outcome, Outcome::fail);
+    auto without_end = waiver;
+    without_end.expires = "2029-12-31";
+    const auto refused =
+        judge(CollectionMaker{}.collection(), limits({without_end}), {.now = 1.77e9});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("\"triad\" ends on 2029-12-31"));
     auto of_another = waiver;
     of_another.machine = "m-2";
     EXPECT_EQ(Campaign{}.run(90e9).judged(limits({of_another})).outcome, Outcome::fail);

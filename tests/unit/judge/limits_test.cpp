@@ -173,13 +173,18 @@ TEST(Limits, ExpectationsAreLayeredToo) {
 TEST(Limits, AWaiverNamesAKnownCause) {
     const auto file = [](const char* cause) {
         return parse_limits(
-            file_of(R"("at_least": 1, "unit": "FLOP/s")",
-                    fmt::format(R"(, "waivers": [{{"cause": "{}", "owner": "o", "reason": "r",
+            file_of(
+                R"("at_least": 1, "unit": "FLOP/s")",
+                fmt::format(
+                    R"(, "waivers": [{{"cause": "{}", "machine": "m", "owner": "o", "reason": "r",
                         "expires": "2027-01-01"}}])",
-                                cause)),
+                    cause)),
             "f.json");
     };
     EXPECT_TRUE(file("below_limit"));
+    const auto wrong = file("wrong_result");
+    ASSERT_FALSE(wrong);
+    EXPECT_THAT(wrong.error().message, HasSubstr("\"wrong_result\" cannot be waived"));
     const auto refused = file("belov_limit");
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().message, AllOf(HasSubstr("cause"), HasSubstr("below_limit")));

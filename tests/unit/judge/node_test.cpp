@@ -289,7 +289,11 @@ TEST(Node, ChecksThatDecidedNothingDidNotRun) {
     EXPECT_EQ(few.judged(of_memory()).nodes[0].ran, 0U) << "one replica decides nothing";
     // A check that is accepted although nobody measured it did not run;
     // without any check that did, there is no verdict.
-    const Waiver absent{.cause = "not_measured", .owner = "o", .reason = "r"};
+    const Waiver absent{.cause = "not_measured",
+                        .machine = "m-1",
+                        .owner = "o",
+                        .reason = "r",
+                        .expires = "2026-12-31"};
     auto node = good();
     node.machine().devices = {{.kind = "cuda", .name = "made up"}};
     const auto waived =
@@ -443,49 +447,6 @@ TEST(Node, IntervalsAndReferencesOfBothDirections) {
     // Both bounds are checks of their own.
     limit.at_least = 0.5e-7;
     EXPECT_EQ(node.judged(limit).nodes[0].checks.size(), 2U);
-}
-
-TEST(Node, WaiversOfCausesAndThoseThatAreOver) {
-    const auto judged = [](const Waiver& waiver) {
-        auto node = good();
-        node.machine().platform.memory_channels = 10;
-        node.machine().platform.memory_channels_most = 12;
-        return node.judged(Limits{.limits = {of_memory()}, .waivers = {waiver}});
-    };
-    Waiver waiver{.cause = "channels_empty", .owner = "ops", .reason = "as ordered"};
-    const auto of_cause = judged(waiver);
-    EXPECT_THAT(causes_of(of_cause), testing::ElementsAre(Cause::waived));
-    EXPECT_EQ(of_cause.nodes[0].checks[0].waived, Cause::channels_empty);
-    waiver.expires = "2026-02-01";
-    EXPECT_THAT(causes_of(judged(waiver)), testing::ElementsAre(Cause::channels_empty));
-    waiver.expires = "2026-02-02";
-    EXPECT_EQ(judged(waiver).nodes[0].checks[0].waiver, 0U);
-    waiver.cause = "ecc_off";
-    EXPECT_THAT(causes_of(judged(waiver)), testing::ElementsAre(Cause::channels_empty));
-}
-
-TEST(Node, AWaiverOfOneLimitWaivesNoOther) {
-    MeasuredNode slow;
-    slow.add(test::triad(), 80e9);
-    const Waiver other{.limit = "gemm", .owner = "ops", .reason = "known", .expires = "2026-12-31"};
-    const auto all = slow.judged(Limits{.limits = {of_memory()}, .waivers = {other}});
-    EXPECT_EQ(all.outcome, Outcome::fail);
-    EXPECT_FALSE(all.nodes[0].checks[0].waiver);
-    EXPECT_FALSE(all.nodes[0].checks[0].beside.of_fleet) << "the limit is of no fleet";
-    EXPECT_FALSE(all.nodes[0].checks[0].beside.of_datasheet);
-}
-
-TEST(Node, TheFirstWaiverOfACheckCounts) {
-    MeasuredNode slow;
-    slow.add(test::triad(), 80e9);
-    const Waiver first{
-        .limit = "triad", .owner = "ops", .reason = "known", .expires = "2026-12-31"};
-    const Waiver second{
-        .cause = "below_limit", .owner = "others", .reason = "too", .expires = "2026-12-31"};
-    const auto all = slow.judged(Limits{.limits = {of_memory()}, .waivers = {first, second}});
-    EXPECT_EQ(all.nodes[0].checks[0].waiver, 0U);
-    EXPECT_EQ(all.nodes[0].checks[0].action, Action::none);
-    EXPECT_EQ(all.outcome, Outcome::warn);
 }
 
 } // namespace

@@ -78,7 +78,7 @@ const std::map<std::string, std::vector<std::string>> expected{
     {"nvsentinel-one-for-all",
      {"fabric-335 below_half", "fabric-617 below_half", "fabric-328 below_half"}},
     {"out-of-date",
-     {" waiver_expired", " waiver_everywhere", "old expired", "no-such-chip matches_nothing",
+     {" waiver_expired", " waiver_long", "old expired", "no-such-chip matches_nothing",
       "no-such-benchmark matches_nothing", "over-all above_peak"}},
 };
 

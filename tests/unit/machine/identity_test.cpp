@@ -39,6 +39,17 @@ TEST(Identity, ComesAndGoesNotWithTheWeather) {
     EXPECT_EQ(id_of(scratch, machine::described_shape("core:1 pu:1")), id);
 }
 
+TEST(Identity, IsKeptWhereSysIsHiddenOrItIsSaid) {
+    const Scratch scratch;
+    scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c002\n");
+    scratch.write("/proc/cpuinfo", "processor : 0\nmodel name : A\n\nprocessor : 1\n");
+    const std::string hidden = id_of(scratch);
+    EXPECT_THAT(machine::id_remark(scratch.files()), testing::HasSubstr("/sys is hidden"));
+    scratch.write("/sys/devices/system/cpu/present", "0-1\n");
+    EXPECT_EQ(id_of(scratch), hidden);
+    EXPECT_EQ(machine::id_remark(scratch.files()), "");
+}
+
 TEST(Identity, TellsMachinesApart) {
     const Scratch scratch{tree_path("aws-c7a")};
     const std::string id = id_of(scratch);

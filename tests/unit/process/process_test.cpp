@@ -398,7 +398,62 @@ TEST_P(Preemption, OneThatIsThereAlreadyIsToldAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Clouds, Preemption,
                          testing::Values("/latest/meta-data/spot/instance-action",
                                          "/computeMetadata/v1/instance/preempted",
-                                         "/metadata/scheduledevents?api-version=2020-07-01"));
+                                         "/metadata/scheduledevents?api-version=2020-07-01",
+                                         "/latest/meta-data/instance/spot/termination-time",
+                                         "/latest/meta-data/spot/termination-time"));
+
+/// `answer` to each question but that for a token.
+bool is_preempted_by(const std::string& answer, const char* path,
+                     const std::string& token = "secret") {
+    const FakeMetadata service{[&](const std::string& request) {
+        return request.starts_with("PUT") ? "HTTP/1.1 200 OK\r\n\r\n" + token : answer;
+    }};
+    bool told = false;
+    const auto watch = PreemptionWatch::begin(service.url(path), [&] { told = true; });
+    EXPECT_FALSE(watch) << "taken for a metadata service: " << path << " " << answer.substr(0, 80);
+    return told;
+}
+
+TEST_P(Preemption, TakesNoOtherAnswerForANotice) {
+    const std::string ok = "HTTP/1.1 200 OK\r\nMetadata-Flavor: Google\r\n";
+    for (const auto& answer :
+         {ok + "\r\n<html>2026-11-24 15:00:00 TRUE Preempt</html>", ok + "\r\n",
+          ok + "\r\nTRUE FALSE", ok + "\r\n{}", ok + "\r\n[]",
+          ok + "\r\n" + std::string(std::size_t{1} << 20U, '1'),
+          ok + "\r\n{\"action\": \"none\", \"time\": \"2026-11-24T15:00:00Z\"}",
+          ok + "\r\n{\"action\": \"terminate\"}",
+          ok + "\r\n{\"Events\": [{\"EventType\": \"Preempt\"}]}", ok + "\r\n2026-11-24",
+          ok + "\r\n2026-13-24T15:00:00Z", ok + "\r\n2026-13-24 15:00:00",
+          ok + "Content-Length: 400\r\n\r\nTRUE",
+          std::string{"HTTP/1.1 302 Found\r\nMetadata-Flavor: Google\r\n\r\nTRUE"},
+          std::string{"HTTP/1.1 200 OK\r\n\r\nTRUE"}, std::string{"TRUE"}, std::string{}})
+        EXPECT_FALSE(is_preempted_by(answer, GetParam())) << answer.substr(0, 80);
+}
+
+TEST(PreemptionTokens, HaveNoLinesOfTheirOwn) {
+    const std::string gone = "HTTP/1.1 404 Not Found\r\n\r\n";
+    for (const auto* path : {"/latest/meta-data/spot/instance-action",
+                             "/latest/meta-data/instance/spot/termination-time"})
+        for (const auto& token : {std::string{}, std::string{"a\r\nX-Forged: 1"},
+                                  std::string{"<html>"}, std::string(5000, 'a')})
+            is_preempted_by(gone, path, token);
+}
+
+TEST_P(Preemption, AServiceThatGoesSilentIsNamedUntilItAnswers) {
+    const FakeMetadata real{1'000'000'000};
+    std::atomic<bool> silent = false;
+    const FakeMetadata service{[&](const std::string& request) {
+        return silent ? std::string{} : real.answer_to(request);
+    }};
+    const auto watch = PreemptionWatch::begin(service.url(GetParam()), [] {}, milliseconds{1});
+    ASSERT_TRUE(watch) << watch.error().message;
+    EXPECT_EQ((*watch)->silent_since(), "");
+    silent = true;
+    while ((*watch)->silent_since().empty()) std::this_thread::yield();
+    EXPECT_THAT((*watch)->silent_since(), MatchesRegex("20..-..-..T..:..:..Z"));
+    silent = false;
+    while (!(*watch)->silent_since().empty()) std::this_thread::yield();
+}
 
 TEST(PreemptionRefusals, SayWhatWouldBeRight) {
     for (const auto* wrong : {"", "aws", "https://169.254.169.254/", "http://", "http://localhost",

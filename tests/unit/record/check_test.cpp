@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "base/utc.hpp"
 #include "decide/check.hpp"
 #include "decide/expectations.hpp"
 #include "json/json.hpp"
@@ -67,6 +68,37 @@ TEST(Verify, NoticesARunThatEndedBeforeItStarted) {
     EXPECT_EQ(at(noon, one, "2026-01-31T13:05:01Z"),
               "cases[0].replicas[1].started: got 2026-01-31T13:05:01Z, after the run ended");
     EXPECT_EQ(at("", one, "2025-01-31T12:00:00Z"), "nothing found"); // as imported
+}
+
+TEST(Verify, NoticesTimesThatCannotBeRight) {
+    const auto clock = [](double step, const char* built) {
+        return found([&](json::Value& document) {
+            document["run"]["clock"] = json::encode(RunClock{.built = built,
+                                                             .boot = "0123456789abcdef",
+                                                             .up_seconds = 60,
+                                                             .step_seconds = step});
+        });
+    };
+    const auto started = to_json(test::sample_run())["run"]["started"].get<std::string>();
+    EXPECT_EQ(clock(0, started.substr(0, 10).c_str()), "nothing found");
+    EXPECT_EQ(clock(-59, ""), "nothing found");
+    constexpr double days = 86400;
+    EXPECT_THAT(clock(-40 * days, ""),
+                StartsWith("run.clock.step_seconds: the wall clock was set back by 3456000 s"));
+    EXPECT_THAT(clock(40 * days, ""), HasSubstr("set forward by 3456000 s"));
+    EXPECT_THAT(clock(0, "2099-01-31"),
+                AllOf(StartsWith("run.started: got " + started), HasSubstr("built (2099-01-31)")));
+
+    auto run = test::sample_run();
+    const double now = *seconds_of(run.started);
+    EXPECT_THAT(decide::check_clock(run, now - 0.9 * days), IsEmpty());
+    const auto later = decide::check_clock(run, now - 1.5 * days);
+    ASSERT_THAT(later, SizeIs(1));
+    EXPECT_EQ(later[0].code, "future");
+    run.ended = utc_of(now + 40 * days);
+    EXPECT_THAT(decide::check_clock(run, now),
+                ElementsAre(AllOf(Field(&decide::Finding::path, "run.ended"),
+                                  Field(&decide::Finding::code, "future"))));
 }
 
 /// Computed from other numbers of the document, or others from it: a change of it alone must show.

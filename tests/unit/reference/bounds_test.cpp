@@ -225,6 +225,8 @@ TEST(DeviceLimits, ProductsOfMatricesMayUseTensorEnginesAndNothingElseDoes) {
     EXPECT_DOUBLE_EQ(value(measured("peak.fma", "flop_rate", "FLOP/s", fp64)), 132 * 128 * 1.98e9);
     EXPECT_DOUBLE_EQ(value(measured("peak.tensor", "flop_rate", "FLOP/s", fp64)),
                      132 * 256 * 1.98e9);
+    const record::NamedList sparse{{"precision", "bf16"}, {"sparsity", "2:4"}};
+    EXPECT_EQ(value(measured("peak.tensor", "flop_rate", "FLOP/s", sparse)), 132 * 8192 * 1.83e9);
     EXPECT_DOUBLE_EQ(
         value(measured("gemm.square", "operation_rate", "OP/s", {{"precision", "int8"}})),
         132 * 8192 * 1.83e9);

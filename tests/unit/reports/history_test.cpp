@@ -50,6 +50,15 @@ TEST_F(HistoryTest, AChangeHasItsDateSizeAndCause) {
     EXPECT_TRUE(has_regression(history));
 }
 
+TEST_F(HistoryTest, RefusesRunsWhoseClockWasSetMeanwhile) {
+    measure("m-1", 0, 10);
+    fleet.collection.runs[4].strayed_seconds = 40 * 86400.0;
+    const auto history = made();
+    EXPECT_THAT(history.groups.at(0).series.at(0).points, SizeIs(9));
+    EXPECT_THAT(history.not_used, Contains(Field(&store::Problem::reason,
+                                                 HasSubstr("the clock was set by 40 days"))));
+}
+
 TEST_F(HistoryTest, FilesThatDoNotSayHowManyMachinesGoOnWhereOthersDo) {
     measure("m-1", 0, 10);
     fleet.collection.series[gemm].conditions = {}; // as older files

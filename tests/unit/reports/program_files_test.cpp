@@ -76,6 +76,20 @@ TEST_F(FilesTest, NothingWaitsForPipesAndDevices) {
     }
 }
 
+TEST_F(FilesTest, WhatAKilledExportLeftIsNoRunAndGoesWithTheNext) {
+    const std::string left = "results/.assay-0123456789abcdef0123456789abcdef.tmp";
+    auto other = good_run();
+    other.id = "other";
+    put(left + "/results/0001", other);
+    EXPECT_THAT(call("history results --json").output, Not(HasSubstr("other")));
+    EXPECT_THAT(call("report results").output, Not(HasSubstr("assay-0123")));
+    ASSERT_EQ(call("export results --to csv --out results/r.csv").code, 0);
+    EXPECT_FALSE(fs::exists(folder_ / left));
+    put(left + "/results/0001", other);
+    ASSERT_EQ(call("export results --bundle results/b --limits limits.json").code, 0);
+    EXPECT_FALSE(fs::exists(folder_ / left));
+}
+
 TEST_F(FilesTest, AChangedResultIsNotUsed) {
     EXPECT_EQ(call("check results --limits limits.json").code, 0);
     auto changed = document();
@@ -166,6 +180,7 @@ TEST_F(ProgramTest, DiffOfTwoNodes) {
     other.id = "20260231T000000Z-0000"; // the same id is the same run
     other.machine.id = "m-fedcba9876543210";
     other.machine.huge_pages = "never";
+    test::measure_again(other, other.id);
     put("other", other);
     const auto ended = call("diff results other");
     EXPECT_EQ(ended.code, 0);

@@ -36,6 +36,7 @@ protected:
     static record::Run run(const std::string& id) {
         record::Run made = test::sample_run();
         made.id = id;
+        test::measure_again(made, id);
         return made;
     }
     Collection collected(const std::vector<std::string>& inputs) const {
@@ -89,14 +90,39 @@ TEST_F(StoreTest, OlderCasesHaveTheParametersThatTheirBenchmarkGotLater) {
     older.parameters = {{"batch", std::int64_t{4}}};
     write("a/run.json", made);
     made.id = "b";
+    test::measure_again(made, made.id);
     older.parameters.push_back({"group", std::int64_t{1}});
     write("b/run.json", made);
     made.id = "c";
+    test::measure_again(made, made.id);
     older.parameters.back().value = std::int64_t{8};
     write("c/run.json", made);
     const auto collection = all();
     ASSERT_EQ(collection.series.size(), 2U) << "groups of 1, and of 8";
     EXPECT_EQ(collection.observations.size(), 3U);
+}
+
+TEST_F(StoreTest, OlderPeaksOfFp8AreFastOnes) {
+    double seconds = 1e-3;
+    const auto write_peak = [&](const std::string& id, record::NamedList parameters) {
+        record::Run made = run(id);
+        made.cases = {test::sample_case(test::sample_gemm("cuda", "fp8_e4m3", seconds *= 1.01), 1)};
+        made.cases.front().benchmark = "peak.tensor";
+        made.cases.front().parameters = std::move(parameters);
+        write(id + "/run.json", made);
+    };
+    write_peak("older", {{"precision", "fp8_e4m3"}});
+    for (const char* accumulation : {"fast", "exact"})
+        write_peak(
+            accumulation,
+            {{"precision", "fp8_e4m3"}, {"sparsity", "none"}, {"accumulation", accumulation}});
+    const auto fp8 = all();
+    ASSERT_EQ(fp8.series.size(), 2U);
+    EXPECT_EQ(fp8.observations.size(), 3U);
+    write_peak("bf16", {{"precision", "bf16"}});
+    for (const auto& series : all().series)
+        if (record::text(series.parameters, "precision") == "bf16")
+            EXPECT_EQ(record::text(series.parameters, "accumulation"), "exact");
 }
 
 TEST_F(StoreTest, DisturbedReplicasAreLeftOutBesideOthers) {

@@ -168,6 +168,27 @@ TEST(Ceilings, AnIntegerRateBoundsARateOfItems) {
     EXPECT_THAT(cases.back().ceiling.source, HasSubstr("times the work per operation"));
 }
 
+TEST(Ceilings, SparsePeaksBoundSparseWorkAlone) {
+    const auto peak = [](const char* sparsity, double value) {
+        return measured("peak.fma", "host", {{"precision", "bf16"}, {"sparsity", sparsity}}, value);
+    };
+    const auto dense = measured("gemm.square", "openblas", {{"precision", "bf16"}}, 80);
+    auto sparse = dense;
+    sparse.parameters.push_back({"sparsity", "2:4"});
+    auto cases = judged({peak("2:4", 180), peak("none", 100), dense, sparse});
+    EXPECT_EQ(cases[2].ceiling.value, 100);
+    EXPECT_EQ(cases[3].ceiling.value, 180);
+    cases = judged({peak("2:4", 180), dense});
+    EXPECT_FALSE(cases[1].ceiling.value) << "a sparse peak alone";
+}
+
+TEST(Ceilings, PeaksOfNarrowSumsDoNotBoundWideOnes) {
+    const auto cases = judged({measured("peak.fma", "host", values("fp16_accumulate", "all"), 180),
+                               measured("peak.fma", "host", values("fp16", "all"), 100),
+                               measured("gemm.square", "openblas", values("fp16", "all"), 80)});
+    EXPECT_EQ(cases[2].ceiling.value, 100);
+}
+
 TEST(Ceilings, ADisturbedOneIsNone) {
     auto peak = measured("peak.fma", "host", values("fp64", "all"), 60);
     peak.status = record::Status::disturbed;

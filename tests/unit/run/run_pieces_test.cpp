@@ -418,6 +418,21 @@ TEST(Redaction, IsUndoneForTheTerminal) {
     EXPECT_EQ(run.cases[0].warnings.front(), text);
 }
 
+TEST(Redaction, KeepsWhatLimitsSelectBy) {
+    auto run = test::sample_run();
+    auto& machine = run.machine;
+    machine.cpu_model = "AMD EPYC 9654";
+    machine.instance = "miriam";
+    machine.devices = {{.kind = "cuda", .name = "NVIDIA H200", .mode = "MIG 1g.10gb"}};
+    auto& settings = run.cases.at(0).settings;
+    settings = {{"path", std::string{"tcp"}}, {"file_system", std::string{"ext4"}}};
+    auto redacted = run;
+    Redaction{{.hosts = {"H200"}, .users = {"EPYC", "miriam", "tcp", "ext4", "MIG"}}}.apply(
+        redacted);
+    EXPECT_EQ(json::encode(redacted.machine), json::encode(machine));
+    EXPECT_EQ(redacted.cases.at(0).settings, settings);
+}
+
 TEST(Redaction, ReachesEveryTextOfACaseButWhatIdentifiesIt) {
     const std::string secret = "gpu-17 of miriam in /opt/acme/x";
     auto c = test::sample_run().cases.at(0);

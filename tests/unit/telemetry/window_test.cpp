@@ -348,6 +348,22 @@ TEST(Window, AQuotaThatStopsUsIsSaid) {
         ElementsAre(HasSubstr("quota stopped")));
 }
 
+TEST(Window, AQuotaOfVersionOneIsCalledQuota) {
+    Machine machine;
+    machine.write("/proc/self/cgroup", "4:cpu,cpuacct:/docker/7\n0::/\n");
+    machine.write("/proc/self/mountinfo",
+                  "30 23 0:26 / /cg rw - cgroup2 cgroup2 rw\n"
+                  "31 23 0:27 /docker/7 /v1 rw - cgroup cgroup rw,cpu,cpuacct\n");
+    const std::string threads = "/proc/self/task/102/schedstat";
+    machine.write(threads, "5000000000 0 77\n");
+    machine.write("/v1/cpu.stat", "nr_throttled 0\nthrottled_time 0\n");
+    const auto t = machine.window(10, [&] {
+        machine.write("/v1/cpu.stat", "nr_throttled 50\nthrottled_time 2500000000\n");
+        machine.write(threads, "9000000000 2600000000 99\n");
+    });
+    EXPECT_THAT(t.disturbances, ElementsAre(HasSubstr("quota stopped")));
+}
+
 TEST(Window, CountersThatRunBackwardsAreAbsent) {
     Machine machine;
     machine.write("/proc/vmstat", "numa_pages_migrated 13\n");

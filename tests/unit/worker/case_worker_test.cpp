@@ -29,6 +29,18 @@ using telemetry::LinkBytes;
 
 class Worker {
 public:
+    process::message::Result soak(double seconds) {
+        return worker_.measure({.module = ASSAY_LASTING_MODULE,
+                                .benchmark = "test.lasting",
+                                .parameters = {{"sustained", false}, {"leaks", false}},
+                                .protocol = {.min_seconds = 0.005,
+                                             .budget_seconds = seconds,
+                                             .warmup_seconds = 0.01,
+                                             .soaks = true},
+                                .place = {.kind = "host"}});
+    }
+    std::vector<std::string> phases;
+
     process::message::Result measure(bool sustained, const std::string& place, bool leaks = false) {
         return worker_.measure(
             {.module = ASSAY_LASTING_MODULE,
@@ -42,8 +54,11 @@ public:
     }
 
 private:
-    CaseWorker worker_{
-        record::Machine{}, 0, "", {.phase = [](const auto&) {}, .log = [](const auto&) {}}};
+    CaseWorker worker_{record::Machine{},
+                       0,
+                       "",
+                       {.phase = [this](const auto& one) { phases.push_back(one.phase); },
+                        .log = [](const auto&) {}}};
 };
 
 std::string device_at_start(const process::message::Result& result) {
@@ -80,6 +95,16 @@ TEST(CaseWorker, MemoryThatGrowsInTheWindowIsSaid) {
                 ElementsAre(AllOf(HasSubstr("memory of the process grew from "),
                                   HasSubstr("during equal calls"))));
     EXPECT_GT(*growing.replica().resident_bytes, *steady.replica().resident_bytes + 16e6);
+}
+
+TEST(CaseWorker, ReportsFewPhasesWhileItChecksThousandsOfCalls) {
+    Worker worker;
+    auto result = worker.soak(0.2);
+    ASSERT_TRUE(result.replica().soak) << result.replica().reason;
+    EXPECT_TRUE(record::is_measured(result.replica().status)) << result.replica().reason;
+    EXPECT_GT(result.replica().soak->checked, 200U) << "each is two changes of the phase";
+    EXPECT_LT(worker.phases.size(), 120U);
+    EXPECT_THAT(worker.phases, Contains("running and checking"));
 }
 
 TEST(CaseWorker, SaysWhetherTheDeviceWasWarm) {
