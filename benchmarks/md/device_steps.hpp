@@ -100,7 +100,9 @@ ASSAY_HOST_DEVICE void visit_around(const LiquidArrays<T>& a, const Four<T>& p,
             const std::int32_t x = box.inside(box.first_looked_at(box.at(p.x)) + i);
             const std::int32_t y = box.inside(box.first_looked_at(box.at(p.y)) + j);
             const std::uint32_t* const begins = a.first + box.index(x, y, 0);
+#ifdef ASSAY_ON_DEVICE
 #pragma unroll 1
+#endif
             for (std::int32_t run = 0; run < (over > 0 ? 2 : 1); ++run) {
                 const std::uint32_t first = begins[run == 0 ? z : 0];
                 const std::uint32_t past = begins[run == 1   ? over
@@ -154,7 +156,9 @@ struct ShareOfForce {
             static_cast<std::size_t>(a.atoms) * a.lanes; // entry() of k + lanes
         const std::uint32_t* entry = a.neighbours + a.entry(atom, lane);
         Four<T> force{};
+#ifdef ASSAY_ON_DEVICE
 #pragma unroll 4
+#endif
         for (std::uint32_t round = 0; round < rounds; ++round, entry += stride) {
             const std::uint32_t other = device::read_only(entry);
             const Four<T> q = device::read_only(a.position + other);

@@ -220,7 +220,7 @@ TEST_F(GpuCheck, BringsEverythingHome) {
     EXPECT_EQ(rows(all, "contract", "passed").size(), 4U);
     EXPECT_EQ(done().front(), "cuda_memory_stream") << "proves the clock";
     EXPECT_EQ(rows(all, "quick", "passed").size(), 2U) << "the run and its case";
-    EXPECT_EQ(rows(all, "turns", "passed").size(), 16U + 2U) << "two of them have two times";
+    EXPECT_EQ(rows(all, "turns", "passed").size(), 19U + 2U) << "two of them have two times";
     EXPECT_THAT(words(all, "gemm bf16 8192"), HasSubstr("2 pairs"));
     EXPECT_EQ(words(all, "gemm fp8_e4m3 8192"), "PyTorch: this chip has no fp8");
     EXPECT_EQ(words(all, "driver"), "NVIDIA H200, 580.159.03");
@@ -309,7 +309,7 @@ TEST_F(GpuCheck, WhatIsNotThereIsMissingAndTheRestIsDone) {
     const auto ended = check({"--budget", "1m"});
     EXPECT_EQ(ended.code, 0) << ended.output;
     const auto all = report();
-    EXPECT_EQ(rows(all, "turns", "missing").size(), 17U);
+    EXPECT_EQ(rows(all, "turns", "missing").size(), 20U);
     EXPECT_EQ(words(all, "fft 256"), "there is no torch in this python3");
     EXPECT_EQ(words(all, "ncu"), "there is no ncu here");
     EXPECT_EQ(rows(all, "contract", "passed").size(), 4U);

@@ -299,6 +299,9 @@ std::vector<Turn> turns() {
     const std::string grouped =
         "batch=16 context=4096 heads=32 head_size=128 group=8 precision=bf16";
     const std::string bert = "sequence=128 hidden=768 precision=bf16 batch=";
+    constexpr double prompt = 4.0 * 4 * 32 * 4096 * 4096 * 128 / 2; // both products, half: causal
+    const std::string causal =
+        "batch=4 tokens=4096 heads=32 head_size=128 causal=true precision=bf16";
     const std::string pinned = "memory=pinned engine=copy_engine bytes=256MiB direction=";
     const std::string llama = "model=llama3_8b context=1536 ";
     const std::string square = "size=8192 load=sustained cache=hot data=normal precision=";
@@ -315,6 +318,10 @@ std::vector<Turn> turns() {
          bert + "8"},
         {"layer hand 64 128", 64 * layer, "FLOP/s", "workload.transformer_layer[cublaslt]",
          bert + "64"},
+        {"layer encoder 8 128", 8 * layer, "FLOP/s", "workload.transformer_layer[cublaslt]",
+         bert + "8 gelu=tanh"},
+        {"prompt cudnn 4 4096", prompt, "FLOP/s", "workload.prefill_attention[cudnn]", causal},
+        {"prompt flash 4 4096", prompt, "FLOP/s", "workload.prefill_attention[cuda]", causal},
         {"convolution 64", convolution, "FLOP/s", "workload.convolution[cudnn]",
          "layer=res4_3x3 batch=64 precision=bf16"},
         {"to_device 268435456", moved, "B/s", "transfer.host[cuda]", pinned + "to_device"},

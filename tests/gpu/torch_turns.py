@@ -12,6 +12,7 @@
 #   train 32 1024        a step of GPT-2 124M: sequences, tokens of each; AdamW is fused, weights fp32 under autocast
 #   to_device 268435456  bytes of pinned memory copied to the device; also to_host
 #   attention cudnn 16 4096 8    a token of 16 sequences attends to 4096 keys; 8 of 32 heads share one; or flash
+#   prompt cudnn 4 4096  causal attention of prompts: how many, tokens of each; or flash
 #   layer hand 8 128     BERT's encoder layer in bf16: sequences, tokens of each; by hand with the faster of SDPA's
 #                        kernels, or `encoder`: nn.TransformerEncoderLayer, whose GELU is an approximation
 #   convolution 64       ResNet-50's res4_3x3 in bf16 with bias and ReLU, channels last
@@ -50,6 +51,7 @@ if not torch.cuda.is_available():
     say(problem=f"torch {torch.__version__} sees no device")
     sys.exit(1)
 
+backends = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
 types = {"fp64": torch.float64, "fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16,
          "bf16": torch.bfloat16, "fp8_e4m3": getattr(torch, "float8_e4m3fn", None)}
 
@@ -149,11 +151,20 @@ def attention(kernel, batch, context, group):
     query = torch.randn(batch, heads, 1, size, device="cuda", dtype=torch.bfloat16)
     keys, values = (torch.randn(batch, context, heads // group, size, device="cuda", dtype=torch.bfloat16)
                     .transpose(1, 2) for _ in range(2))
-    which = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}[kernel]
 
     def call():
-        with sdpa_kernel(which):
+        with sdpa_kernel(backends[kernel]):
             return F.scaled_dot_product_attention(query, keys, values, enable_gqa=group > 1)
+
+    return call
+
+
+def prompt(kernel, batch, length):
+    parts = [torch.randn(batch, 32, length, 128, device="cuda", dtype=torch.bfloat16) for _ in range(3)]
+
+    def call():
+        with sdpa_kernel(backends[kernel]):
+            return F.scaled_dot_product_attention(*parts, is_causal=True)
 
     return call
 
@@ -298,10 +309,12 @@ def short(operation, calls=20):
 def answer(kind, *arguments):
     if kind == "attention":
         return short(attention(arguments[0], *map(int, arguments[1:])))
+    if kind == "prompt":
+        return {"seconds": short(prompt(arguments[0], *map(int, arguments[1:])), 2)["back_to_back"]}
     if kind == "convolution":
         return short(convolution(int(arguments[0])))
     if kind == "layer":
-        kernels = [SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION][:1 if arguments[0] == "encoder" else 2]
+        kernels = list(backends.values())[:1 if arguments[0] == "encoder" else 2]
         return min((short(layer(arguments[0], *map(int, arguments[1:]), which)) for which in kernels),
                    key=lambda times: times["seconds"])
     return {"seconds": long(kind, *arguments)}
