@@ -53,7 +53,6 @@ struct RunInfo {
     /// replica before it.
     double strayed_seconds = 0;
     std::optional<record::RunClock> clock; ///< absent in older runs
-    std::string copy_of; ///< file of an earlier run that most of its replicas are copied from
 };
 
 /// Why, for programs; what nobody tells apart is `other`.
@@ -64,8 +63,7 @@ ASSAY_ENUM(ProblemCode, other,
            not_set,    // starts in a year of a clock that nobody set
            backwards,  // ends before it starts
            copy,       // a run that takes part
-           same_run,   // the id of a run of another machine
-           copied)     // its values are those of a run with another id
+           same_run)   // the id of a run of another machine
 
 /// A file, or a case, that takes no part, and why.
 struct Problem {
@@ -108,8 +106,6 @@ struct CollectOptions {
     bool unfinished = false;             ///< journals of runs that go on
     /// Journals of runs that died are runs; otherwise they are unfinished, where these are asked for.
     bool ended = true;
-    /// Runs whose values are those of another are kept, with `copy_of`; otherwise they take no part.
-    bool copied = false;
     std::optional<double>
         now; ///< seconds since 1970, the clock's otherwise: later runs are refused
 };

@@ -7,7 +7,6 @@
 #include "cli/program.hpp"
 #include "good_nodes.hpp"
 #include "situation.hpp"
-#include "store/collection.hpp"
 #include "verdict.hpp"
 
 #include <gmock/gmock.h>
@@ -209,32 +208,6 @@ TEST(Copies, OfBadRunCountOnce) {
         write_small(folder.path(), run.id, run);
     }
     expect_finding(folder, "replicas_copied", "run-");
-}
-TEST(Copies, OfRunUnderAnotherMachineAreNamed) {
-    auto copied = with_id(good(), "copied");
-    rename_machine(copied, "n2");
-    const Folder folder;
-    write_small(folder.path(), "one", good());
-    write_small(folder.path(), "odd", copied);
-    const auto answer = check({folder.path()});
-    EXPECT_EQ(verdict_of(answer), "INCONCLUSIVE");
-    ASSERT_EQ(nodes_of(answer).size(), 2U);
-    for (const auto& node : nodes_of(answer))
-        EXPECT_EQ(node.verdict == "PASS",
-                  !std::ranges::any_of(
-                      node.checks, [](const Check& one) { return one.cause == "replicas_copied"; }))
-            << node.name;
-    EXPECT_THAT(first_lines(answer), HasSubstr("odd/run.json"));
-}
-TEST(Copies, UnderAnotherIdTakeNoPartInComparisons) {
-    const Folder folder;
-    write_small(folder.path(), "one", good());
-    write_small(folder.path(), "two", with_id(good(), "copied"));
-    const auto all = store::collect({folder.path().string()});
-    ASSERT_TRUE(all);
-    EXPECT_EQ(all->runs.size(), 1U);
-    ASSERT_EQ(all->problems.size(), 1U);
-    EXPECT_EQ(all->problems.front().code, store::ProblemCode::copied);
 }
 TEST(Copies, OfWholeFileCountOnce) {
     const Folder folder;

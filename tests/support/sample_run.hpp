@@ -34,15 +34,6 @@ private:
     std::uint64_t state_;
 };
 
-/// The same values, measured another time: no replica is a copy, for no double is the same.
-inline void measure_again(record::Run& run, const std::string& when) {
-    for (auto& c : run.cases)
-        for (auto& replica : c.replicas)
-            for (auto* value : {&replica.seconds, &replica.low, &replica.high})
-                for (std::size_t i = 0; i < when.size() && *value; ++i)
-                    **value *= 1 + (1e-15 * static_cast<double>((i + 1) * when.at(i)));
-}
-
 /// A replica whose batches take about `seconds` per call, give or take 1%.
 inline record::Replica sample_replica(int index, double seconds, std::uint64_t seed,
                                       std::size_t values = 40) {

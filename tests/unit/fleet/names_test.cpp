@@ -11,7 +11,6 @@
 #include "record/reader.hpp"
 #include "record/same_machine.hpp"
 #include "support/results.hpp"
-#include "support/sample_run.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -196,7 +195,6 @@ TEST(FleetIdentity, NamesAreLabelsAndOneRecordMayBeOfTwoNodes) {
         static_cast<std::string&>(run.campaign) = campaign;
         run.machine.identity.node = "gpu-07";
         run.machine.devices.front().uuid = device;
-        test::measure_again(run, id);
         return folder.write(id + ".json", json::to_text(record::to_json(run))).string();
     };
     const std::vector<std::string> files{
