@@ -154,6 +154,14 @@ TEST(WrittenLimits, EverySlipIsFound) {
     }
 }
 
+TEST(WrittenLimits, ForOtherMachinesAreSaid) {
+    const auto of_h100 = limit({{"id", "other"}, {"machine", {{"device", "NVIDIA H100*"}}}});
+    EXPECT_THAT(Written{file_of({limit(), of_h100})}.check().json.at("text").dump(),
+                HasSubstr("1 limit is for other machines: other."));
+    EXPECT_THAT(Written{file_of({limit()})}.check().json.at("text").dump(),
+                Not(HasSubstr("other machines")));
+}
+
 TEST(WrittenLimits, WaiversNeedAMachineAndAnEnd) {
     const json::Value waiver{{"limit", "triad"},
                              {"owner", "ops"},
