@@ -144,11 +144,19 @@ tl::unexpected<Error> too_many(std::size_t most) {
     return fail(fmt::format("more than {} names", most));
 }
 
+constexpr std::size_t longest = 255; // characters of a name: more is neither a host nor a file
+
+tl::unexpected<Error> too_long(std::string_view text) {
+    return fail(
+        fmt::format("invalid name \"{}\": longer than {} characters", plain(text, 60), longest));
+}
+
 /// "01-03" makes 01, 02, 03: numbers have at least as many digits as the first one was written with.
 Result<void> add_range(std::string_view range, std::size_t most,
                        std::vector<std::string>& numbers) {
     const auto dash = range.find('-');
     const auto first = range.substr(0, dash);
+    if (first.size() > longest) return too_long(first);
     const auto low = to_number(first);
     const auto high = dash == range.npos ? low : to_number(range.substr(dash + 1));
     if (!low || !high || *low < 0 || *high < *low)
@@ -165,7 +173,9 @@ Result<std::vector<std::string>> expand_ranges(std::string_view text, std::size_
     std::vector<std::string> made{""};
     while (true) {
         const auto begin = text.find_first_of("[]");
-        for (auto& name : made) name += text.substr(0, begin);
+        const auto literal = text.substr(0, begin);
+        if (made.front().size() + literal.size() > longest) return too_long(literal);
+        for (auto& name : made) name += literal;
         if (begin == text.npos) return made;
         const auto end = text.find_first_of("[]", begin + 1);
         if (text[begin] != '[' || end == text.npos || text[end] != ']')

@@ -37,7 +37,7 @@ Result<double> parse_rate(std::string_view text);
 // Ranges of names as Slurm, ClusterShell and pdsh write them.
 
 /// "node[01-02,7]:2" makes "node01:2", "node02:2", "node7:2"; several brackets make all combinations, the last one
-/// changing first. Fails where there are more than `most`.
+/// changing first. Fails where there are more than `most`, or longer ones than 255 characters.
 Result<std::vector<std::string>> expand_ranges(std::string_view text, std::size_t most);
 
 /// The same names as few ranges, those with one beginning together: "node07", "node08", "gpu1", "node12" make

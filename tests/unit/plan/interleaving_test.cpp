@@ -274,6 +274,10 @@ TEST(Hosts, HaveRangesAsInSlurm) {
         EXPECT_FALSE(parse_hosts(wrong)) << wrong;
     EXPECT_THAT(named("node[3-1]"), AllOf(HasSubstr("3-1"), HasSubstr("node[01-40]")));
     EXPECT_THAT(named("node[1-3"), HasSubstr("missing bracket"));
+    // 65,536 names of 100,000 characters would be 6 GB.
+    const std::string many(100'000, '0');
+    for (const auto& wrong : {many + "[0-65535]", "n[" + many + "1-65535]", "n[0-65535]" + many})
+        EXPECT_THAT(named(wrong), HasSubstr("longer than 255 characters"));
 }
 
 TEST(Hosts, AFileIsReadAsOpenMpiTakesIt) {
