@@ -58,8 +58,7 @@ Result<void> read_header(std::string_view line, const std::string& source, bool&
     return {};
 }
 
-Result<JournalStep> step_from(std::string_view line, const std::string& source, bool has_crcs) {
-    if (has_crcs && !has_crc(line)) return fail(fmt::format("{}: {}", source, checksum_differs));
+Result<JournalStep> step_from(std::string_view line, const std::string& source) {
     ASSAY_TRY(const auto value, json::parse(line, source));
     return json::read<JournalStep>(value, source);
 }
@@ -71,14 +70,18 @@ Result<JournalContent> parse_journal(std::string_view text, std::string_view sou
     bool has_crcs = true;
     std::size_t number = 0;
     for (auto end = text.find('\n'); end != text.npos; end = text.find('\n')) {
-        const std::string place = fmt::format("{}: line {}", source, ++number);
+        ++number;
+        const auto place = [&] { return fmt::format("{}: line {}", source, number); };
         const auto line = text.substr(0, end);
         if (!content.header) {
-            ASSAY_TRY(read_header(line, place, has_crcs, content));
-        } else if (auto step = step_from(line, place, has_crcs)) {
+            ASSAY_TRY(read_header(line, place(), has_crcs, content));
+        } else if (has_crcs && !has_crc(line)) { // of a million, only the first costs a message
+            if (++content.damaged == 1)
+                content.first_damage = fmt::format("{}: {}", place(), checksum_differs);
+        } else if (auto step = step_from(line, place())) {
             content.steps.push_back(*std::move(step));
-        } else {
-            content.damaged.push_back(std::move(step).error().message);
+        } else if (++content.damaged == 1) {
+            content.first_damage = std::move(step).error().message;
         }
         text.remove_prefix(end + 1);
         content.bytes += end + 1;

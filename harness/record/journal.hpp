@@ -58,8 +58,9 @@ struct JournalContent {
     std::optional<JournalHeader> header;
     std::optional<Machine> machine; ///< absent in older journals
     std::vector<JournalStep> steps;
-    std::vector<std::string> damaged; ///< "journal.ndjson: line 7: damaged: checksum differs"
-    std::uint64_t bytes = 0;          ///< of whole lines
+    std::size_t damaged = 0;  ///< lines
+    std::string first_damage; ///< "journal.ndjson: line 7: damaged: checksum differs"
+    std::uint64_t bytes = 0;  ///< of whole lines
 };
 
 /// `limit`: bytes to read at most.

@@ -198,9 +198,9 @@ std::string difference(const record::JournalHeader& there, const record::Journal
 
 /// Steps lost from a journal that is continued; "" if none.
 std::string loss_of(const record::JournalContent& content) {
-    if (content.damaged.empty()) return {};
-    auto text = content.damaged.front();
-    if (const auto more = content.damaged.size() - 1; more > 0)
+    if (content.damaged == 0) return {};
+    auto text = content.first_damage;
+    if (const auto more = content.damaged - 1; more > 0)
         text += fmt::format(", and {} more {}", more, more == 1 ? "line" : "lines");
     return text + "; the line is kept and its replica measured again";
 }

@@ -374,7 +374,7 @@ std::optional<double> pace_of(const record::JournalContent& journal) {
 
 Unfinished progress_of(const record::JournalContent& journal, std::optional<std::size_t> cases,
                        double now, double written) {
-    Unfinished found{.damaged = journal.damaged.size()};
+    Unfinished found{.damaged = journal.damaged};
     found.silent = std::max(0.0, now - written);
     found.stalled = found.silent > least_silence;
     if (!journal.header) return found;
