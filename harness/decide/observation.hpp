@@ -25,7 +25,8 @@ struct ReplicaValue {
     bool disturbed = false; ///< by something outside the node that can slow this case
     bool throttled =
         false; ///< heat or a power brake slowed it: a fault of the node, no disturbance
-    std::uint32_t print = 0; ///< hash of its time and interval: copies have the same; 0: not known
+    std::uint32_t print =
+        0; ///< hash of its batches and their mean: copies have the same; 0: not known
 };
 
 /// Identity that runs match by: a question asked of a kind of place through a library, and its headline metric.

@@ -307,6 +307,7 @@ private:
             return FaultCode::clock_went_back;
         case store::ProblemCode::copy:
             return FaultCode::reported_twice;
+        case store::ProblemCode::copied:
         case store::ProblemCode::same_run:
             return FaultCode::same_run_elsewhere;
         case store::ProblemCode::other:

@@ -137,6 +137,7 @@ store::CollectOptions collecting_for(const Limits& limits, store::CollectOptions
     for (const auto& limit : limits.limits)
         if (!limit.metric.empty()) options.metrics.push_back(limit.metric);
     options.metrics_may_be_missing = true;
+    options.copied = true; // a node with them is not decided
     return options;
 }
 
@@ -320,6 +321,12 @@ void NodeJudge::drop_copies(Context& context) const {
     for (const auto& item : context.items)
         for (const auto& one : item.seen) {
             const auto& seen = *one.observation;
+            const auto& run = collection_.runs[seen.run];
+            if (!run.copy_of.empty()) {
+                dropped.insert(&seen);
+                first = fmt::format("{} = {}", plain(run.file.string()), run.copy_of);
+                continue;
+            }
             // A print has 32 bits: other cases must have two in common.
             std::size_t common = 0;
             bool is_copy = false;

@@ -53,6 +53,7 @@ struct RunInfo {
     /// replica before it.
     double strayed_seconds = 0;
     std::optional<record::RunClock> clock; ///< absent in older runs
+    std::string copy_of; ///< file of an earlier run that most of its replicas are copied from
 };
 
 /// Why, for programs; what nobody tells apart is `other`.
@@ -63,7 +64,8 @@ ASSAY_ENUM(ProblemCode, other,
            not_set,    // starts in a year of a clock that nobody set
            backwards,  // ends before it starts
            copy,       // a run that takes part
-           same_run)   // the id of a run of another machine
+           same_run,   // the id of a run of another machine
+           copied)     // its values are those of a run with another id
 
 /// A file, or a case, that takes no part, and why.
 struct Problem {
@@ -106,6 +108,8 @@ struct CollectOptions {
     bool unfinished = false;             ///< journals of runs that go on
     /// Journals of runs that died are runs; otherwise they are unfinished, where these are asked for.
     bool ended = true;
+    /// Runs whose values are those of another are kept, with `copy_of`; otherwise they take no part.
+    bool copied = false;
     std::optional<double>
         now; ///< seconds since 1970, the clock's otherwise: later runs are refused
 };

@@ -89,14 +89,16 @@ class Gatherer {
 public:
     Gatherer(std::vector<Candidate>& candidates, Pools& pools, const CollectOptions& options)
         : candidates_{candidates}, pools_{pools}, now_{options.now.value_or(0)},
-          choice_{options.metrics, options.others}, machines_{all_.machines, pools.machines},
-          series_{all_.series, pools.series}, settings_{all_.settings, pools.settings} {}
+          keeps_copied_{options.copied}, choice_{options.metrics, options.others},
+          machines_{all_.machines, pools.machines}, series_{all_.series, pools.series},
+          settings_{all_.settings, pools.settings} {}
 
     Collection run() && {
         std::ranges::sort(candidates_, earlier);
         std::erase_if(candidates_, [&](const Candidate& one) { return !is_possible(one); });
         order_by_boot();
         drop_repeated();
+        find_copied();
         std::size_t most = 0;
         for (const auto& one : candidates_) most += observations_of(one);
         all_.runs.reserve(candidates_.size());
@@ -238,6 +240,30 @@ private:
         return loser;
     }
 
+    /// The same values under two ids are one measurement. Two equal prints of 32 bits never happen by chance.
+    void find_copied() {
+        std::unordered_map<std::uint32_t, const Candidate*> first; // by print
+        std::set<const Candidate*> dropped;
+        for (auto& one : candidates_) {
+            std::map<const Candidate*, std::size_t> common;
+            std::size_t replicas = 0;
+            for (const auto& c : one.digest.cases)
+                for (const auto& replica : c.seen.replicas) {
+                    if (replica.print == 0) continue;
+                    ++replicas;
+                    const auto [known, is_new] = first.try_emplace(replica.print, &one);
+                    if (!is_new && known->second != &one) ++common[known->second];
+                }
+            for (const auto& [other, count] : common)
+                if (count > 1 && 2 * count >= replicas)
+                    one.digest.run.copy_of = plain(other->digest.run.file.string());
+            if (one.digest.run.copy_of.empty() || keeps_copied_) continue;
+            drop(one, say<text::store::copied>(one.digest.run.copy_of), ProblemCode::copied);
+            dropped.insert(&one);
+        }
+        std::erase_if(candidates_, [&](const Candidate& one) { return dropped.contains(&one); });
+    }
+
     /// At most.
     static std::size_t observations_of(const Candidate& one) {
         std::size_t count = one.digest.cases.size();
@@ -341,6 +367,7 @@ private:
     std::vector<Candidate>& candidates_;
     Pools& pools_;
     double now_;
+    bool keeps_copied_;
     MetricChoice choice_;
     Collection all_;
     std::set<std::uint32_t> measured_;    ///< series

@@ -8,6 +8,7 @@
 #include "run/ceilings.hpp"
 #include "run/together.hpp"
 #include "situation.hpp"
+#include "support/sample_run.hpp"
 
 #include <fmt/format.h>
 
@@ -343,6 +344,7 @@ GoodNode good_host(const HostKind& kind) {
     Maker maker{node.run};
     add_host_cases(maker, node.run, kind);
     node.bases = maker.make();
+    test::measure_again(node.run, kind.name);
     add_ratios(node.run);
     return node;
 }
@@ -387,6 +389,7 @@ GoodNode good_devices(const HardwareEntry& chip, int count, const HostKind& host
         add_device_cases(maker, node.run, device, chip, count, in_turn);
     if (count > 1) add_messages(maker, node.run, chip, is_amd);
     node.bases = maker.make();
+    test::measure_again(node.run, name);
     add_ratios(node.run);
     return node;
 }

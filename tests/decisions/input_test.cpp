@@ -6,7 +6,10 @@
 #include "base/utc.hpp"
 #include "cli/program.hpp"
 #include "good_nodes.hpp"
+#include "record/journal.hpp"
 #include "situation.hpp"
+#include "store/collection.hpp"
+#include "support/temporary_folder.hpp"
 #include "verdict.hpp"
 
 #include <gmock/gmock.h>
@@ -154,6 +157,54 @@ TEST(Clocks, ThatDifferBySecondsAreFine) {
     EXPECT_EQ(verdict_of(check({folder.path()})), "PASS");
 }
 
+// --- what is left out -----------------------------------------------------------------------------------
+
+/// A good run of a campaign, a file that was changed by hand, a run that began, and limits of which one replaces
+/// another and one is for a machine that is not there.
+void write_all_that_is_left_out(const Folder& folder) {
+    auto run = good();
+    run.campaign = "autumn";
+    write_small(folder.path(), "one", run);
+    const auto changed = write_small(folder.path(), "changed", later(run, 1));
+    auto text = test::content_of(changed);
+    const std::string_view speed = "\"seconds\":1";
+    ASSERT_NE(text.find(speed), text.npos);
+    text.replace(text.find(speed), speed.size(), "\"seconds\":2");
+    folder.write(changed.string(), text);
+    std::filesystem::create_directories(folder.path() / "begun");
+    record::JournalHeader header{.run = "begun", .suite = "acceptance", .started = good().started};
+    ASSERT_TRUE(record::Journal::create(folder.path() / "begun" / "journal.ndjson", header));
+    folder.write("limits.json", R"({
+      "schema": "assay.limits/1", "name": "mine",
+      "limits": [{ "id": "device-triad", "kind": "contract", "case": { "benchmark": "memory.stream",
+        "kernel": "triad", "place": "cuda*" }, "unit": "B/s", "at_least": 1e9, "source": "made up" },
+      { "id": "of-another", "kind": "contract", "machine": { "device": "AMD*" }, "case": { "benchmark": "memory.stream",
+        "place": "hip*" }, "unit": "B/s", "at_least": 1e9, "source": "made up" }]})");
+}
+TEST(LeftOut, IsInTheFirstLinesOfTextJsonAndPage) {
+    const Folder folder;
+    write_all_that_is_left_out(folder);
+    const auto page = folder.path() / "page.html";
+    const Words words{"--filter",   "benchmark=memory.*",
+                      "--campaign", "autumn",
+                      "--limits",   "spec",
+                      "--limits",   (folder.path() / "limits.json").string()};
+    auto with_page = words;
+    with_page.insert(with_page.end(), {"--html", page.string()});
+    const auto answer = check({folder.path()}, with_page);
+    const auto lines = first_lines(answer);
+    Words as_text{"check", folder.path().string()};
+    as_text.insert(as_text.end(), words.begin(), words.end());
+    const auto text = ask(as_text).text;
+    const auto html = test::content_of(page);
+    for (const auto* what : {"benchmark=memory.*", "--campaign", "changed/run.json", "begun",
+                             "device-triad", "of-another"}) {
+        EXPECT_THAT(lines, HasSubstr(what));
+        EXPECT_THAT(text.substr(0, text.find("\n\n")), HasSubstr(what));
+        EXPECT_THAT(html.substr(0, html.find("<table")), HasSubstr(what));
+    }
+}
+
 // --- copies ---------------------------------------------------------------------------------------------
 
 TEST(Copies, OfReplicasInAnotherCaseAreNamed) {
@@ -208,6 +259,34 @@ TEST(Copies, OfBadRunCountOnce) {
         write_small(folder.path(), run.id, run);
     }
     expect_finding(folder, "replicas_copied", "run-");
+}
+TEST(Copies, OfRunUnderAnotherMachineAreNamed) {
+    auto copied = with_id(good(), "copied");
+    rename_machine(copied, "n2");
+    for (std::size_t i = 0; i < copied.cases.size(); ++i)
+        copied.cases[i].replicas = good().cases[i].replicas;
+    const Folder folder;
+    write_small(folder.path(), "one", good());
+    write_small(folder.path(), "odd", copied);
+    const auto answer = check({folder.path()});
+    EXPECT_EQ(verdict_of(answer), "INCONCLUSIVE");
+    ASSERT_EQ(nodes_of(answer).size(), 2U);
+    for (const auto& node : nodes_of(answer))
+        EXPECT_EQ(node.verdict == "PASS",
+                  !std::ranges::any_of(
+                      node.checks, [](const Check& one) { return one.cause == "replicas_copied"; }))
+            << node.name;
+    EXPECT_THAT(first_lines(answer), HasSubstr("odd/run.json"));
+}
+TEST(Copies, UnderAnotherIdTakeNoPartInComparisons) {
+    const Folder folder;
+    write_small(folder.path(), "one", good());
+    write_small(folder.path(), "two", with_id(good(), "copied"));
+    const auto all = store::collect({folder.path().string()});
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->runs.size(), 1U);
+    ASSERT_EQ(all->problems.size(), 1U);
+    EXPECT_EQ(all->problems.front().code, store::ProblemCode::copied);
 }
 TEST(Copies, OfWholeFileCountOnce) {
     const Folder folder;

@@ -9,6 +9,7 @@
 #include "record/convert.hpp"
 #include "record/reader.hpp"
 #include "record/summary.hpp"
+#include "support/sample_run.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -188,6 +189,7 @@ void rename_machine(record::Run& run, const std::string& name) {
         device.uuid = uuid;
     }
     run.id += "-" + name;
+    test::measure_again(run, name);
 }
 
 } // namespace assay::decisions

@@ -26,6 +26,8 @@ def made(folder):
         one["run"]["id"] = f"run-{instance}"
         for case in one["cases"]:
             speed = products if case["benchmark"].startswith("gemm") else rest
+            for replica in case["replicas"]:
+                replica["seconds"] = replica["seconds"] and replica["seconds"] / speed
             for metric in case["metrics"]:
                 for key in ("value", "low", "high"):
                     if metric.get(key) is not None:

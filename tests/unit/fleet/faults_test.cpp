@@ -128,6 +128,7 @@ TEST(FleetFaults, FilesThatAreHalfCopiedDoubledOrOfTheFuture) {
         run.ended = "2024-11-20T12:10:00Z";
         for (auto& c : run.cases)
             for (auto& replica : c.replicas) replica.started = run.started;
+        test::measure_again(run, node);
         change(run);
         auto path = folder.path() / node / id / "run.json";
         fs::create_directories(path.parent_path());
@@ -229,7 +230,8 @@ protected:
         EXPECT_TRUE(fleet);
         return std::move(*fleet);
     }
-    void write(const record::Run& run) {
+    void write(record::Run run) {
+        test::measure_again(run, run.id);
         const auto path = folder_.path() / run.id / "run.json";
         std::filesystem::create_directories(path.parent_path());
         EXPECT_TRUE(record::write_run(path, run));

@@ -11,6 +11,7 @@
 #include "record/reader.hpp"
 #include "record/same_machine.hpp"
 #include "support/results.hpp"
+#include "support/sample_run.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -195,6 +196,7 @@ TEST(FleetIdentity, NamesAreLabelsAndOneRecordMayBeOfTwoNodes) {
         static_cast<std::string&>(run.campaign) = campaign;
         run.machine.identity.node = "gpu-07";
         run.machine.devices.front().uuid = device;
+        test::measure_again(run, id);
         return folder.write(id + ".json", json::to_text(record::to_json(run))).string();
     };
     const std::vector<std::string> files{

@@ -48,6 +48,7 @@ record::Run rich_run(const std::string& id, double slower = 1) {
     auto run = test::sample_run();
     run.id = id;
     run.cases = {rich_case(slower)};
+    test::measure_again(run, id);
     return run;
 }
 

@@ -180,6 +180,7 @@ TEST_F(ProgramTest, DiffOfTwoNodes) {
     other.id = "20260231T000000Z-0000"; // the same id is the same run
     other.machine.id = "m-fedcba9876543210";
     other.machine.huge_pages = "never";
+    test::measure_again(other, other.id);
     put("other", other);
     const auto ended = call("diff results other");
     EXPECT_EQ(ended.code, 0);

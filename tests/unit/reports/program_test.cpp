@@ -210,6 +210,7 @@ TEST_F(ProgramTest, AFileThatCannotBeReadIsNamedWhereASideIsMissing) {
 TEST_F(ProgramTest, SidesThatDifferStillDifferWhenCut) {
     auto other = test::sample_run();
     other.id = "20260231T000000Z-0000";
+    test::measure_again(other, other.id);
     put("later", other);
     const std::string common(40, 'a');
     expect(call("compare " + common + "1=results " + common + "2=later", "COLUMNS=60"), 0,
