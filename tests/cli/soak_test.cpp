@@ -46,7 +46,7 @@ TEST_F(ASoak, GoesOnForItsTimeAndTellsWhatItSaw) {
     EXPECT_EQ(soak["asked_seconds"], 1.5);
     EXPECT_GE(soak["seconds"].get<double>(), 1.5);
     EXPECT_EQ(soak["wrong"], 0);
-    ASSERT_GE(soak["phases"].size(), 2U);     // a slow machine has no time to ask the last one
+    ASSERT_EQ(soak["phases"].size(), 2U);
     const auto& compared = soak["phases"][0]; // in the order of the plan
     EXPECT_THAT(compared["of"].get<std::string>(), HasSubstr("stencil.heat3d"));
     EXPECT_GT(compared["calls"], 0);
