@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,12 +46,25 @@ std::string to_line(const Value& value);
 /// Indented by two, arrays of plain values on one line, ending in a newline.
 std::string to_text(const Value& value);
 
-/// Checks `value` against a JSON Schema (draft 7, parsed). The error names source, key and value, and
+/// A JSON Schema (draft 7, parsed), prepared once for any number of values. The error of a check names source, key and value, and
 /// says what would be right: `suites/x.json: cases[2].benchmark: got 7, expected a string`. Where a
 /// value is wrong in several places, the most deeply nested one is reported.
 ///
 /// A schema may not use `pattern`, `patternProperties` or `format`: they run std::regex, which ends
 /// the process on long strings.
+class Schema {
+public:
+    explicit Schema(const Value& schema);
+    ~Schema();
+    Schema(const Schema&) = delete;
+    Schema& operator=(const Schema&) = delete;
+    Result<void> check(const Value& value, std::string_view source) const;
+
+private:
+    struct Compiled;
+    std::unique_ptr<Compiled> compiled_;
+};
+/// For one value.
 Result<void> check_schema(const Value& value, const Value& schema, std::string_view source);
 
 // --- canonical -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 #include <charconv>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -331,24 +332,46 @@ std::string explain_deepest(valijson::ValidationResults& results, const Value& v
 
 } // namespace
 
-Result<void> check_schema(const Value& value, const Value& schema, std::string_view source) try {
-    if (const auto keyword = forbidden_keyword(schema); !keyword.empty())
-        return fail(fmt::format("the schema for {} uses `{}`: std::regex, which runs it, ends the "
-                                "process on long strings",
-                                source, keyword));
-    const Plain plain_schema = schema;
-    valijson::Schema compiled;
-    valijson::SchemaParser parser{valijson::SchemaParser::kDraft7};
-    parser.populateSchema(valijson::adapters::NlohmannJsonAdapter{plain_schema}, compiled);
+struct Schema::Compiled {
+    Value text;
+    std::string fault; ///< begins with what it says of a source
+    valijson::Schema schema;
+};
 
-    const Plain plain_value = value;
-    const valijson::adapters::NlohmannJsonAdapter target{plain_value};
+Schema::Schema(const Value& schema) : compiled_{std::make_unique<Compiled>()} {
+    compiled_->text = schema;
+    if (const auto keyword = forbidden_keyword(schema); !keyword.empty()) {
+        compiled_->fault = fmt::format("uses `{}`: std::regex, which runs it, ends the process on "
+                                       "long strings",
+                                       keyword);
+        return;
+    }
+    try {
+        const Plain plain = schema;
+        valijson::SchemaParser parser{valijson::SchemaParser::kDraft7};
+        parser.populateSchema(valijson::adapters::NlohmannJsonAdapter{plain}, compiled_->schema);
+    } catch (const std::exception& error) {
+        compiled_->fault = fmt::format("cannot be used: {}", error.what());
+    }
+}
+
+Schema::~Schema() = default;
+
+Result<void> Schema::check(const Value& value, std::string_view source) const try {
+    if (!compiled_->fault.empty())
+        return fail(fmt::format("the schema for {} {}", source, compiled_->fault));
+    const Plain plain = value;
+    const valijson::adapters::NlohmannJsonAdapter target{plain};
     valijson::Validator validator{valijson::Validator::kStrongTypes};
     valijson::ValidationResults results;
-    if (validator.validate(compiled, target, &results)) return {};
-    return fail(explain_deepest(results, value, schema, source));
+    if (validator.validate(compiled_->schema, target, &results)) return {};
+    return fail(explain_deepest(results, value, compiled_->text, source));
 } catch (const std::exception& error) {
     return fail(fmt::format("the schema for {} cannot be used: {}", source, error.what()));
+}
+
+Result<void> check_schema(const Value& value, const Value& schema, std::string_view source) {
+    return Schema{schema}.check(value, source);
 }
 
 } // namespace assay::json

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/listing.hpp"
 
+#include "base/file.hpp"
 #include "process/start.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <system_error>
 #include <thread>
 
@@ -50,24 +53,28 @@ std::string run_of(pid_t pid) {
 } // namespace
 
 std::optional<Stat> stat_of(pid_t pid) {
-    std::ifstream file{fmt::format("/proc/{}/stat", pid)};
-    // Read it whole: a name may contain line ends. Through the stream, because its buffer throws when
-    // the process ends between open and read.
-    std::string text;
-    std::getline(file, text, '\0');
-    // "pid (name) state ppid pgrp session ..."; the name may contain blanks and brackets.
-    const auto end = text.rfind(')');
-    if (end == std::string::npos) return std::nullopt;
-    std::istringstream rest{text.substr(end + 1)};
-    std::string state;
-    std::int64_t ignored = 0;
-    Stat stat;
-    rest >> state >> stat.parent >> stat.group >> stat.session;
-    // Field 22 is the time of birth: 15 between it and the session.
-    for (int field = 0; field < 15; ++field) rest >> ignored;
-    rest >> stat.born;
-    if (!rest || state == "Z" || state == "X") return std::nullopt;
-    return stat;
+    // Without streams: every process of the machine is read, several times for each step.
+    const Descriptor file{::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC)};
+    std::array<char, 1024> line{}; // a name of at most 64 characters, and 21 numbers that matter
+    const auto got = file ? ::read(file.get(), line.data(), line.size()) : 0; // it may end before
+    std::string_view text{line.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+    // "pid (name) state ppid pgrp session ..."; the name may contain blanks, brackets and line ends.
+    const auto end = text.rfind(") ");
+    if (end == std::string_view::npos || end + 4 > text.size()) return std::nullopt;
+    const char state = text[end + 2];
+    if (state == 'Z' || state == 'X') return std::nullopt;
+    text.remove_prefix(end + 3);
+    std::array<std::int64_t, 19> fields{}; // 4 to 22
+    for (auto& field : fields) {
+        text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+        const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), field);
+        if (error != std::errc{}) return std::nullopt;
+        text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+    }
+    return Stat{.parent = static_cast<pid_t>(fields[0]),
+                .group = static_cast<pid_t>(fields[1]),
+                .session = static_cast<pid_t>(fields[2]),
+                .born = fields[18]};
 }
 
 std::vector<pid_t> find_processes(const std::function<bool(pid_t, const Stat&)>& wanted) {
@@ -91,13 +98,15 @@ std::vector<pid_t> children_of(pid_t parent) {
     return find_processes([&](pid_t, const Stat& stat) { return stat.parent == parent; });
 }
 
-std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born) {
+std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born,
+                                const std::function<bool(pid_t, const Stat&)>& also) {
     const auto carries = [&](pid_t pid) {
         return !mark.empty() &&
                !entry_of(pid, [&](std::string_view entry) { return entry == mark; }).empty();
     };
     return find_processes([&](pid_t pid, const Stat& stat) {
-        return stat.born >= born && (stat.session == session || carries(pid));
+        return stat.born >= born &&
+               ((also && also(pid, stat)) || stat.session == session || carries(pid));
     });
 }
 

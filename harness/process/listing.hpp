@@ -28,9 +28,10 @@ std::optional<Stat> stat_of(pid_t pid);
 /// Those of which this is true; never this process.
 std::vector<pid_t> find_processes(const std::function<bool(pid_t, const Stat&)>& wanted);
 std::vector<pid_t> children_of(pid_t parent);
-/// Those that belong to `session` or carry `mark` ("NAME=value") in their environment. Those older than `born` are
-/// ignored.
-std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born = 0);
+/// Those that belong to `session`, of which `also` is true, or that carry `mark` ("NAME=value") in their environment.
+/// Those older than `born` are ignored.
+std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born = 0,
+                                const std::function<bool(pid_t, const Stat&)>& also = {});
 /// "sleep (1234)"; empty if it has ended.
 std::string name_of(pid_t pid);
 

@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <csignal>
 #include <exception>
+#include <map>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -146,6 +147,16 @@ void tie_to(pid_t parent, int signal) {
     if (::getppid() != parent) ::_exit(127);
 }
 
+/// A fork() for a child that does nothing but exec: without what libraries do at a fork(), which is not allowed in a copy
+/// of a threaded process, and takes longer than the rest where memory is sanitized.
+pid_t fork_to_execute() {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+    return ::_Fork();
+#else
+    return ::fork();
+#endif
+}
+
 /// From here on a child of this process, which keeps it.
 void be_kept(const Prepared& prepared) {
     sigset_t all;
@@ -154,7 +165,7 @@ void be_kept(const Prepared& prepared) {
     ::signal(SIGCHLD, SIG_DFL);
     tie_to(prepared.parent, keeper_signal);
     const pid_t keeper = ::getpid();
-    const pid_t child = ::fork();
+    const pid_t child = fork_to_execute();
     if (child < 0) give_up(prepared, -errno);
     if (child > 0) keep(child, prepared.end_group);
     // Where it may not enter, it is found as everywhere else.
@@ -202,14 +213,11 @@ std::vector<pid_t>& started() {
     return pids;
 }
 
-/// Orphans of processes that were started here, younger than `born`: they are given to this process. Whatever else is
-/// its child is in its session, or older.
-std::vector<pid_t> orphans(std::int64_t born) {
-    const pid_t session = ::getsid(0);
-    return find_processes([&](pid_t pid, const Stat& stat) {
-        return stat.parent == ::getpid() && stat.session != session && stat.born >= born &&
-               std::ranges::find(started(), pid) == started().end();
-    });
+/// An orphan of processes that were started here: it is given to this process. Whatever else is its child is in its
+/// session.
+bool is_orphan(pid_t pid, const Stat& stat) {
+    return stat.parent == ::getpid() && stat.session != ::getsid(0) &&
+           std::ranges::find(started(), pid) == started().end();
 }
 
 } // namespace
@@ -274,7 +282,7 @@ Result<Process> Process::start(const Command& command) {
     }
 
     ::prctl(PR_SET_CHILD_SUBREAPER, 1); // also once the process itself is gone
-    const pid_t pid = ::fork();
+    const pid_t pid = command.kept ? ::fork() : fork_to_execute();
     if (pid < 0) return tl::unexpected{no_process(errno)};
     if (pid == 0) become(prepared);
 
@@ -298,7 +306,7 @@ Result<Process> Process::start(const Command& command) {
 Process::Process(Process&& other) noexcept
     : pid_{std::exchange(other.pid_, -1)}, descriptor_{std::exchange(other.descriptor_, -1)},
       mark_{std::move(other.mark_)}, born_{other.born_}, kept_{other.kept_},
-      group_{std::move(other.group_)}, ending_{other.ending_} {}
+      group_{std::move(other.group_)}, ending_{other.ending_}, gone_{other.gone_} {}
 
 Process& Process::operator=(Process&& other) noexcept {
     std::swap(pid_, other.pid_);
@@ -308,6 +316,7 @@ Process& Process::operator=(Process&& other) noexcept {
     std::swap(kept_, other.kept_);
     std::swap(group_, other.group_);
     std::swap(ending_, other.ending_);
+    std::swap(gone_, other.gone_);
     return *this;
 }
 
@@ -347,16 +356,24 @@ const std::optional<Ending>& Process::wait(std::chrono::milliseconds patience) {
 }
 
 std::vector<std::string> Process::children() const {
-    std::vector<pid_t> parents{pid_};
-    if (kept_) parents = children_of(pid_);
+    std::map<pid_t, pid_t> parents;
+    (void)find_processes([&](pid_t pid, const Stat& stat) {
+        parents.emplace(pid, stat.parent);
+        return false;
+    });
+    const auto parent_of = [&](pid_t pid) {
+        const auto found = parents.find(pid);
+        return found == parents.end() ? 0 : found->second;
+    };
     std::vector<std::string> names;
-    for (const pid_t parent : parents)
-        for (const pid_t child : children_of(parent))
-            if (auto name = name_of(child); !name.empty()) names.push_back(std::move(name));
+    for (const auto& [pid, parent] : parents)
+        if ((kept_ ? parent_of(parent) : parent) == pid_)
+            if (auto name = name_of(pid); !name.empty()) names.push_back(std::move(name));
     return names;
 }
 
 std::vector<std::string> Process::kill() try {
+    if (gone_) return {};
     if (kept_ && !poll()) {
         ::kill(pid_, keeper_signal);
         wait(keeper_patience);
@@ -369,14 +386,17 @@ std::vector<std::string> Process::kill() try {
         // on only the mark counts.
         const bool known = !ending_;
         if (known) ::kill(pid_, SIGKILL);
-        left = processes_of(known ? pid_ : -1, mark_, born_);
-        for (const pid_t pid : orphans(born_)) {
-            left.push_back(pid);
+        left = processes_of(known ? pid_ : -1, mark_, born_, [&](pid_t pid, const Stat& stat) {
+            if (!is_orphan(pid, stat)) return false;
             adopted.push_back(pid);
-        }
+            return true;
+        });
         for (const pid_t pid : left) kill_with_group(pid);
         for (const pid_t pid : adopted) ::waitpid(pid, nullptr, WNOHANG);
-        if (poll() && left.empty()) return {};
+        if (poll() && left.empty()) {
+            gone_ = true;
+            return {};
+        }
         wait_for_the_killed(round);
     }
     std::vector<std::string> names;

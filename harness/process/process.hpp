@@ -83,6 +83,7 @@ private:
     bool kept_ = false;
     std::optional<ControlGroup> group_;
     std::optional<Ending> ending_;
+    bool gone_ = false; ///< with all its descendants
 };
 
 } // namespace assay::process

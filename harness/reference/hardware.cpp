@@ -359,9 +359,10 @@ std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
 
 Result<Hardware> parse_hardware(const std::vector<HardwareText>& files, const json::Value& schema) {
     Reading reading;
+    const json::Schema rules{schema};
     for (const auto& [text, source, is_laid_over] : files) {
         ASSAY_TRY(const auto value, json::parse(text, source));
-        ASSAY_TRY(json::check_schema(value, schema, source));
+        ASSAY_TRY(rules.check(value, source));
         json::Document document{value, source};
         reading.file(document.root(), source, is_laid_over);
         ASSAY_TRY(document.result());
@@ -414,7 +415,7 @@ std::string unknown_hardware(const Hardware& hardware, const record::Device& dev
 }
 
 std::optional<HardwareEntry> find_hardware(const record::Device& device) {
-    const auto hardware = read_hardware();
+    const auto& hardware = installed_hardware();
     if (!hardware) return {};
     const auto* entry = find_hardware(*hardware, device);
     if (entry == nullptr) return {};

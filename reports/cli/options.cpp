@@ -418,11 +418,12 @@ private:
             if (options_.out.empty() && !options_.explain_lines)
                 return "--out is missing: the folder to write the runs to";
         }
-        if (const auto tools = imports::tools();
-            options_.perform == &import_files && !options_.from.empty() &&
-            std::ranges::find(tools, options_.from) == tools.end())
-            return fmt::format("--from: unknown tool \"{}\"{}", options_.from,
-                               suggestion(options_.from, tools));
+        if (options_.perform == &import_files && !options_.from.empty()) {
+            const auto tools = imports::tools();
+            if (std::ranges::find(tools, options_.from) == tools.end())
+                return fmt::format("--from: unknown tool \"{}\"{}", options_.from,
+                                   suggestion(options_.from, tools));
+        }
         if (options_.perform == &check_nodes && options_.inputs.empty())
             return "inputs are missing: result files or folders";
         if (judge::PartChoice part{}; !from_text(options_.checking.part, part))

@@ -27,7 +27,8 @@
 namespace assay::purchase {
 
 Result<Model> model_named(std::string_view name) {
-    ASSAY_TRY(const auto schema, json::read_file(layout().share / "schema" / "model.json"));
+    ASSAY_TRY(const auto rules, json::read_file(layout().share / "schema" / "model.json"));
+    const json::Schema schema{rules};
     const auto wanted = lower(name);
     std::vector<std::string> names;
     std::error_code error;
@@ -35,7 +36,7 @@ Result<Model> model_named(std::string_view name) {
          std::filesystem::directory_iterator{layout().share / "models", error}) {
         const auto source = entry.path().string();
         ASSAY_TRY(const auto file, json::read_file(entry.path()));
-        ASSAY_TRY(json::check_schema(file, schema, source));
+        ASSAY_TRY(schema.check(file, source));
         for (const auto& one : file.at("models")) {
             std::vector<std::string> own{one.at("name").get<std::string>()};
             if (const auto more = one.find("aliases"); more != one.end())
