@@ -298,10 +298,8 @@ TEST(Cli, ALimitOfProcessesIsNamedAndTheRunGoesOnLater) {
         if (word.starts_with('/') && !std::filesystem::exists(word)) GTEST_SKIP() << "no " << word;
     const Folder folder;
     std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
-    // A sanitizer that looks for leaks starts a process.
     const auto limited = [&](int most) {
-        return run(brief_run(folder.path()), {.environment = {"ASAN_OPTIONS=detect_leaks=0"},
-                                              .through = with_processes(most)});
+        return run(brief_run(folder.path()), {.through = with_processes(most)});
     };
     expect_refusal(limited(1), 4, {"cannot start", "`ulimit -u`, which is 1"}); // not even threads
     const auto without_workers = limited(2);

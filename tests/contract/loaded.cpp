@@ -15,11 +15,6 @@
 #include <string_view>
 #include <utility>
 
-// With the address sanitizer of GCC 12, its leak check takes thread-local storage of oneDNN's threads
-// for its own and crashes at exit ("Tracer caught signal 11").
-extern "C" const char* __asan_default_options(); // NOLINT: its name
-extern "C" const char* __asan_default_options() { return "intercept_tls_get_addr=0"; } // NOLINT
-
 namespace assay::contract {
 namespace {
 

@@ -81,7 +81,6 @@ def run(command, folder):
     environment = os.environ | {
         "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}",
         "COLUMNS": "96",
-        "ASAN_OPTIONS": "detect_leaks=0",
         "NO_COLOR": "1",
         "HOME": str(folder),
     }
