@@ -8,6 +8,7 @@ target_link_libraries(assay_device PUBLIC assay_counter PRIVATE assay_warnings)
 target_compile_options(assay_device PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O3>)
 set_target_properties(assay_device PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 assay_cuda_target(assay_device)
+assay_compile_together(assay_device)
 
 assay_cuda_module(cuda HOOKS device/hooks.cpp)
 assay_device_benchmarks(cuda)

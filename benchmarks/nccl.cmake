@@ -21,6 +21,7 @@ target_link_libraries(assay_nccl PUBLIC assay_counter PRIVATE assay_warnings)
 target_compile_options(assay_nccl PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O3>)
 set_target_properties(assay_nccl PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 assay_cuda_target(assay_nccl)
+assay_compile_together(assay_nccl)
 
 # assay_nccl_module(<name> HOOKS <source> [SOURCES <source>...] [LINK <target>...])
 function(assay_nccl_module name)

@@ -52,11 +52,17 @@ find_package(CUDAToolkit REQUIRED)
 set(ASSAY_CUDA_FOUND ON)
 message(STATUS "Device modules: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
+# Where no device runs it, it is compiled to see that it compiles: large kernels in a fifth of the time.
+set(assay_cuda_optimisation "")
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT EXISTS /dev/nvidia0 AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
+    set(assay_cuda_optimisation --Ofast-compile=max)
+endif()
+
 function(assay_cuda_target target)
     set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
         CUDA_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
     target_compile_options(${target} PRIVATE
-        $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --Werror=all-warnings>)
+        $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--Werror=all-warnings;${assay_cuda_optimisation}>)
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/benchmarks")
     target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 endfunction()

@@ -404,6 +404,7 @@ const tests = {
       await drawAll(page);
       if (!["prediction", "procurement"].includes(name)) await page.locator(".more > summary").click();
       await checkAccess(page, `${name}, ${scheme}`);
+      await page.context().close(); // it would go on drawing beside the next
     }
   },
 };

@@ -152,9 +152,7 @@ TEST(Ascii, NoVerbShowsAnythingElseInSuchALocale) {
     const auto above = [](const std::string& text) {
         return std::ranges::count_if(text, [](char c) { return (c & 0x80) != 0; });
     };
-    bool any = false;
     for (const auto& arguments : {std::vector<std::string>{"doctor"},
-                                  {"doctor", "--json"},
                                   {"list"},
                                   {"list", "--json"},
                                   {"describe", "--all"},
@@ -166,9 +164,9 @@ TEST(Ascii, NoVerbShowsAnythingElseInSuchALocale) {
                                   {"report", (folder.path() / "out").string()}}) {
         const auto plain = run(arguments, {.environment = {"LC_ALL=C"}});
         EXPECT_EQ(above(plain.output + plain.error), 0) << plain.output << plain.error;
-        any = any || above(run(arguments, {.environment = {"LC_ALL=C.UTF-8"}}).output) > 0;
     }
-    EXPECT_TRUE(any);
+    const auto rich = run({"plan", "quick"}, {.environment = {"LC_ALL=C.UTF-8"}});
+    EXPECT_GT(above(rich.output), 0);
 }
 
 } // namespace

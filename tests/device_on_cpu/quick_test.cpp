@@ -177,11 +177,15 @@ TEST_F(TwoOnCpu, ComputeTheSameBitsInASoak) {
                    "parameters": { "footprint": 524288, "precision": "fp64", "stencil": "7_point" } },
                  { "benchmark": "memory.gather", "together": "devices",
                    "parameters": { "footprint": 65536, "direction": "scatter" } } ] })");
-    const auto out = folder_.path() / "out";
-    const auto ran =
-        assay({"run", suite.string(), "--device=all", "--for=1s", "--out=" + out.string()});
-    ASSERT_EQ(ran.code, 0) << ran.output << ran.error;
-    const auto soak = read(result_in(out))["run"]["soak"];
+    nlohmann::json soak;
+    for (const auto* time : {"1s", "5s", "25s"}) { // a busy machine reaches the last phase later
+        const auto out = folder_.path() / time;
+        const auto ran = assay({"run", suite.string(), "--device=all", std::string{"--for="} + time,
+                                "--out=" + out.string()});
+        ASSERT_EQ(ran.code, 0) << ran.output << ran.error;
+        soak = read(result_in(out))["run"]["soak"];
+        if (soak["phases"].size() == 4) break;
+    }
     ASSERT_EQ(soak["phases"].size(), 4U) << "of each device";
     EXPECT_EQ(soak["wrong"], 0);
     for (std::size_t i = 0; i < 4; ++i) {

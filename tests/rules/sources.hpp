@@ -42,10 +42,10 @@ inline std::vector<fs::path> files_below(std::string_view folder) {
 
 inline std::vector<Line> lines_of(const fs::path& path) {
     std::ifstream in{path};
+    const auto file = fs::relative(path, root).string(); // asks for every folder above
     std::vector<Line> lines;
     std::string text;
-    while (std::getline(in, text))
-        lines.push_back({fs::relative(path, root).string(), lines.size() + 1, text});
+    while (std::getline(in, text)) lines.push_back({file, lines.size() + 1, text});
     return lines;
 }
 
