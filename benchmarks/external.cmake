@@ -33,5 +33,4 @@ assay_compile_together(assay_external)
 assay_module(external LINK assay_external)
 target_link_options(assay_module_external PRIVATE $<$<BOOL:${ASSAY_SANITIZE}>:-Wl,-z,undefs>) # clang's programs have the sanitizers
 target_sources(assay_module_external PRIVATE external/external.cpp)
-set_source_files_properties(external/external.cpp PROPERTIES COMPILE_OPTIONS -O1) # nor is this
 assay_describe_module(external)

@@ -12,63 +12,69 @@
 namespace assay::external {
 namespace {
 
-/// Functions of the interface do not know which benchmark they are called for: each place in the library has its own.
-template <std::size_t I>
-struct Functions {
-    static const Description& description() { return library().descriptions()[I]; }
-    static ToolCase& of(void* state) { return *static_cast<ToolCase*>(state); }
-    static const ToolCase& of(const void* state) { return *static_cast<const ToolCase*>(state); }
+ToolCase& of(void* state) { return *static_cast<ToolCase*>(state); }
+const ToolCase& of(const void* state) { return *static_cast<const ToolCase*>(state); }
 
+void destroy(void* state) { delete static_cast<ToolCase*>(state); }
+std::int32_t sample(void* state, std::uint64_t calls, double* seconds, assay_text* error) {
+    return detail::guarded(error, [&] {
+        *seconds = 0;
+        for (std::uint64_t i = 0; i < calls; ++i) *seconds += of(state).run();
+    });
+}
+/// The value is what the program reports; nothing follows from the time that it ran.
+std::int32_t work(const void* /*state*/, assay_work* /*work*/, assay_text* /*error*/) { return 0; }
+std::int32_t verify(const void* state, assay_check* to, assay_text* error) {
+    return detail::guarded(error, [&] {
+        const auto check = of(state).verify();
+        to->passed = check.passed ? 1 : 0;
+        to->error = check.error;
+        to->bound = check.bound;
+        detail::write(to->method, check.method);
+        detail::write(to->detail, check.detail);
+    });
+}
+std::int32_t poison(void* state, assay_text* error) {
+    return detail::guarded(error, [&] { of(state).poison(); });
+}
+std::int32_t spoil(void* state, assay_text* error) {
+    return detail::guarded(error, [&] { of(state).spoil(); });
+}
+std::int32_t metrics(const void* state, const assay_services* services, assay_text* error) {
+    return detail::guarded(error, [&] {
+        Metrics to{services};
+        of(state).metrics(to);
+    });
+}
+
+std::int32_t fit(const Description& description, const assay_services* services,
+                 const assay_value* values, assay_text* why) {
+    std::int32_t answer = 0;
+    const auto fault = detail::guarded(why, [&] {
+        const auto decision = fits(description, values, Machine{services});
+        if (decision) return;
+        detail::write(*why, decision.why());
+        answer = 1;
+    });
+    return fault != 0 ? fault : answer;
+}
+std::int32_t create(const Description& description, const assay_services* services,
+                    const assay_value* values, void** state, assay_text* error) {
+    return detail::guarded(error,
+                           [&] { *state = new ToolCase{description, values, Context{services}}; });
+}
+
+/// Before there is a state, functions of the interface do not know which benchmark they are called for: each place in
+/// the library has its own two.
+template <std::size_t I>
+struct Place {
     static std::int32_t fit(const assay_services* services, const assay_value* values,
                             assay_text* why) {
-        std::int32_t answer = 0;
-        const auto fault = detail::guarded(why, [&] {
-            const auto decision = fits(description(), values, Machine{services});
-            if (decision) return;
-            detail::write(*why, decision.why());
-            answer = 1;
-        });
-        return fault != 0 ? fault : answer;
+        return external::fit(library().descriptions()[I], services, values, why);
     }
     static std::int32_t create(const assay_services* services, const assay_value* values,
                                void** state, assay_text* error) {
-        return detail::guarded(
-            error, [&] { *state = new ToolCase{description(), values, Context{services}}; });
-    }
-    static void destroy(void* state) { delete static_cast<ToolCase*>(state); }
-    static std::int32_t sample(void* state, std::uint64_t calls, double* seconds,
-                               assay_text* error) {
-        return detail::guarded(error, [&] {
-            *seconds = 0;
-            for (std::uint64_t i = 0; i < calls; ++i) *seconds += of(state).run();
-        });
-    }
-    /// The value is what the program reports; nothing follows from the time that it ran.
-    static std::int32_t work(const void* /*state*/, assay_work* /*work*/, assay_text* /*error*/) {
-        return 0;
-    }
-    static std::int32_t verify(const void* state, assay_check* to, assay_text* error) {
-        return detail::guarded(error, [&] {
-            const auto check = of(state).verify();
-            to->passed = check.passed ? 1 : 0;
-            to->error = check.error;
-            to->bound = check.bound;
-            detail::write(to->method, check.method);
-            detail::write(to->detail, check.detail);
-        });
-    }
-    static std::int32_t poison(void* state, assay_text* error) {
-        return detail::guarded(error, [&] { of(state).poison(); });
-    }
-    static std::int32_t spoil(void* state, assay_text* error) {
-        return detail::guarded(error, [&] { of(state).spoil(); });
-    }
-    static std::int32_t metrics(const void* state, const assay_services* services,
-                                assay_text* error) {
-        return detail::guarded(error, [&] {
-            Metrics to{services};
-            of(state).metrics(to);
-        });
+        return external::create(library().descriptions()[I], services, values, state, error);
     }
     static constexpr Calls calls{.fit = &fit,
                                  .create = &create,
@@ -82,7 +88,7 @@ struct Functions {
 };
 
 constexpr auto all_calls = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array<Calls, sizeof...(I)>{Functions<I>::calls...};
+    return std::array<Calls, sizeof...(I)>{Place<I>::calls...};
 }(std::make_index_sequence<most_descriptions>{});
 
 } // namespace
