@@ -30,7 +30,7 @@ void PrintTo(const Tried& tried, std::ostream* out) { *out << tried.id; }
 /// The cases of a short run.
 json::Value cases_of(const std::string& id, const std::vector<std::string>& set,
                      const Folder& folder, const std::vector<std::string>& more = {}) {
-    // As few calls as may be: what the programs measure is not looked at.
+    // Few calls: the values do not matter here.
     const auto suite =
         folder.write("suite.json", fmt::format(R"({{"schema": "assay.suite/1", "name": "few",
             "description": "d", "replicas": 1, "protocol": {{"target": 0.5, "min_seconds": 0.01,
