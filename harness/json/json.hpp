@@ -46,8 +46,8 @@ std::string to_line(const Value& value);
 /// Indented by two, arrays of plain values on one line, ending in a newline.
 std::string to_text(const Value& value);
 
-/// A JSON Schema (draft 7, parsed), prepared once for any number of values. The error of a check names source, key and value, and
-/// says what would be right: `suites/x.json: cases[2].benchmark: got 7, expected a string`. Where a
+/// A JSON Schema (draft 7, parsed), prepared once for any number of values. The error of a check names
+/// source, key and value, and says what would be right: `suites/x.json: cases[2].benchmark: got 7, expected a string`. Where a
 /// value is wrong in several places, the most deeply nested one is reported.
 ///
 /// A schema may not use `pattern`, `patternProperties` or `format`: they run std::regex, which ends

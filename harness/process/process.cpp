@@ -150,11 +150,12 @@ void tie_to(pid_t parent, int signal) {
 /// A fork() for a child that does nothing but exec: without what libraries do at a fork(), which is not allowed in a copy
 /// of a threaded process, and takes longer than the rest where memory is sanitized.
 pid_t fork_to_execute() {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef __GLIBC_PREREQ
+#if __GLIBC_PREREQ(2, 34)
     return ::_Fork();
-#else
-    return ::fork();
 #endif
+#endif
+    return ::fork();
 }
 
 /// From here on a child of this process, which keeps it.

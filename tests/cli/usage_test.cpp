@@ -153,6 +153,7 @@ TEST(Ascii, NoVerbShowsAnythingElseInSuchALocale) {
         return std::ranges::count_if(text, [](char c) { return (c & 0x80) != 0; });
     };
     for (const auto& arguments : {std::vector<std::string>{"doctor"},
+                                  {"doctor", "--json"},
                                   {"list"},
                                   {"list", "--json"},
                                   {"describe", "--all"},
