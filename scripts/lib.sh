@@ -58,6 +58,7 @@ need_to_test() {
     need_command zsh zsh
     need_command groff groff-base # reads manual pages
     need_command clang-format-19 clang-format-19
+    need_command ld.lld-19 lld-19 # links in a tenth of the time
     need_command clang++-19 clang-19 # and what its sanitizers and OpenMP need
     need_command fio fio # these four are small programs that the module external starts
     need_command iperf3 iperf3
@@ -76,8 +77,7 @@ need_to_test_all() {
     need_command ffmpeg ffmpeg
     need_command ucx_perftest ucx-utils
     if apt-cache show clang-tidy-22 >/dev/null 2>&1; then need_command clang-tidy-22 clang-tidy-22; else need_command clang-tidy-19 clang-tidy-19; fi
-    need_command ld.lld-19 lld-19 # these four compile the module hip
-    need_command clang-offload-bundler-19 clang-tools-19
+    need_command clang-offload-bundler-19 clang-tools-19 # these three and lld compile the module hip
     need_header hip/hip_runtime.h libamdhip64-dev
     compgen -G '/usr/lib/*/amdgcn/bitcode/ockl.bc' >/dev/null || missing+=(rocm-device-libs)
     need_command ip iproute2 # these for hosts in namespaces

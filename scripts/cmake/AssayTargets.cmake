@@ -41,20 +41,24 @@ if(ASSAY_SANITIZE_ALL)
 endif()
 if(ASSAY_SANITIZE)
     target_compile_options(assay_sanitizers INTERFACE
-        -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-        # A quarter of the time to compile: null is stopped by the address sanitizer as well, and the preset
-        # `fuzz` looks for all three.
-        -fno-sanitize=null,alignment,vptr
-        # A fifth of the time of programs: copies of each stack frame, to find uses of one that is gone.
-        $<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>)
+        -fsanitize=${ASSAY_SANITIZE} -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+        # A quarter of the time to compile: null is stopped by the machine as well, and the preset `fuzz` looks for all three.
+        -fno-sanitize=null,alignment,vptr)
     # Abort on an index out of range and on the value of an empty optional.
     target_compile_definitions(assay_sanitizers INTERFACE _GLIBCXX_ASSERTIONS)
     # Highway's targets are the baseline, AVX2 and AVX-512; the release build tests SSSE3 and SSE4 as well.
     target_compile_definitions(assay_sanitizers INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
-    # g++ says so itself; code that must know (limits of memory, stacks of fibers) asks in one way.
-    target_compile_definitions(assay_sanitizers INTERFACE $<$<CXX_COMPILER_ID:Clang>:__SANITIZE_ADDRESS__=1>)
+    if(ASSAY_SANITIZE MATCHES "address")
+        # A fifth of the time of programs: copies of each stack frame, to find uses of one that is gone.
+        target_compile_options(assay_sanitizers INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>)
+        # g++ says so itself; code that must know (limits of memory, stacks of fibers) asks in one way.
+        target_compile_definitions(assay_sanitizers INTERFACE $<$<CXX_COMPILER_ID:Clang>:__SANITIZE_ADDRESS__=1>)
+    else()
+        # Variables without a value begin with one that is wrong; checked_memory.cpp does the same for memory.
+        target_compile_options(assay_sanitizers INTERFACE -ftrivial-auto-var-init=pattern)
+    endif()
     # At a fixed address: a fifth fewer pages to touch when one of the many programs that tests start begins.
-    target_link_options(assay_sanitizers INTERFACE -fsanitize=address,undefined
+    target_link_options(assay_sanitizers INTERFACE -fsanitize=${ASSAY_SANITIZE}
         $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
 if(ASSAY_FUZZ)
@@ -167,8 +171,9 @@ function(assay_room name)
     endif()
     target_link_libraries(assay_${name} ${scope} ${ROOM_LINK})
     if(ROOM_SOURCES)
-        # Optimised, the sanitized tests of these take half as long; the precompiled headers are for -O0.
-        if(ASSAY_SANITIZE AND name MATCHES "^(stats|decide|json)$")
+        # Optimised, tests of these, and programs that read and write many results, take half as long; the precompiled
+        # headers are for -O0.
+        if(ASSAY_SANITIZE AND name MATCHES "^(stats|record|json)$")
             target_compile_options(assay_${name} PRIVATE -O1)
         else()
             target_precompile_headers(assay_${name} REUSE_FROM assay_room_headers)
@@ -181,16 +186,16 @@ function(assay_room name)
     endif()
 endfunction()
 
-# What a sanitized program looks for, whoever starts it.
-set(assay_sanitizer_options "")
+# How a sanitized program treats its memory, whoever starts it.
+set(assay_checked_memory "")
 if(ASSAY_SANITIZE)
-    set(assay_sanitizer_options "${CMAKE_CURRENT_LIST_DIR}/sanitizer_options.cpp")
+    set(assay_checked_memory "${CMAKE_CURRENT_LIST_DIR}/checked_memory.cpp")
 endif()
 
 # assay_program(<name> SOURCES ... LINK ...)
 function(assay_program name)
     cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
-    add_executable(${name} ${PROGRAM_SOURCES} ${assay_sanitizer_options})
+    add_executable(${name} ${PROGRAM_SOURCES} ${assay_checked_memory})
     target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${PROGRAM_LINK})
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${name} PRIVATE -fPIC ${assay_usual_optimisation})
@@ -236,7 +241,7 @@ function(assay_test_program name)
     if(PROGRAM_AS_BENCHMARKS)
         set(sanitizers assay_benchmark_sanitizers)
     endif()
-    add_executable(${name} ${PROGRAM_SOURCES} ${assay_sanitizer_options})
+    add_executable(${name} ${PROGRAM_SOURCES} ${assay_checked_memory})
     target_link_libraries(${name} PRIVATE assay_warnings ${sanitizers} ${PROGRAM_LINK}
         GTest::gmock fmt::fmt) # as the precompiled headers have them
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")

@@ -241,7 +241,7 @@ TEST_F(RunnerTest, AHangIsEndedAndSaysWhere) {
     EXPECT_THAT(in_verify.reason, HasSubstr("while verifying"));
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if defined(__OPTIMIZE__) // elsewhere memory begins with a pattern, and all of it is touched
 TEST_F(RunnerTest, EatingMemoryCostsOneCase) {
     const auto outcome = run(trouble_.plan({"hungry", "fine"}));
     ASSERT_TRUE(outcome);

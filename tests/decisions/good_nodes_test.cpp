@@ -43,12 +43,12 @@ std::vector<GoodNode> processors() {
     for (const auto& kind : every_processor()) nodes.push_back(good_host(kind));
     return nodes;
 }
-/// With sanitizers writing files takes ten times as long: every fourth chip then, in the tests that write most.
+/// Without optimisation writing files takes ten times as long: every fourth chip then, in the tests that write most.
 std::vector<const reference::HardwareEntry*> chips(bool writes_most) {
-#ifdef __SANITIZE_ADDRESS__
-    const bool is_slow = std::getenv("ASSAY_EVERY_CHIP") == nullptr;
-#else
+#ifdef __OPTIMIZE__
     const bool is_slow = false;
+#else
+    const bool is_slow = std::getenv("ASSAY_EVERY_CHIP") == nullptr;
 #endif
     const bool all = !(is_slow && writes_most);
     std::vector<const reference::HardwareEntry*> chosen;

@@ -90,10 +90,10 @@ expect 1 'answered: 4 of 4'
 expect 1 '0 \(done; .*\): 3$'
 expect 1 '1 \(failed\): 1  bad1$'
 grep -qF "|run|quick|--check|--note|it's one word|--resume|--tag|node=good2|--out|" <(sed 's/^/|/' good/good2/run.*/run.json) || fail "the command: $(cat good/good2/run.*/run.json)"
-sweep --hosts 'good1,slow1,silent1,lost1,off1,open1' --limit 1 --out mixed quick
+sweep --hosts 'good1,slow1,silent1,lost1,off1,open1' --limit 4 --out mixed quick
 expect 5 'answered: 3 of 6'
 expect 5 '5 \(interrupted\): 1  off1'
-expect 5 'timed out after 1: 1'
+expect 5 'timed out after 4: 1'
 expect 5 'silent1: ssh: connect to host silent1 port 22: No route to host'
 expect 5 'lost1: Connection closed by remote host'
 compgen -G 'mixed/slow1/run.*/run.json' >/dev/null || fail "what was measured until the limit is lost"

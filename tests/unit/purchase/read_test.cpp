@@ -68,12 +68,17 @@ TEST(OffersRead, NamesLineAndColumnOfWhatIsWrong) {
 
 /// Wrong everywhere, and long: the message stays short, and good lines are kept.
 TEST(OffersRead, TakesManyLines) {
+#if defined(__OPTIMIZE__)
+    constexpr std::size_t lines = 100'000;
+#else
+    constexpr std::size_t lines = 20'000; // `scripts/test --all` tries all
+#endif
     std::string text = titles;
-    for (int i = 0; i < 20'000; ++i)
+    for (std::size_t i = 0; i < lines; ++i)
         text += i % 2 == 0 ? "a,t,spot,x,USD,2026-11-01\n" : "a,u,spot,5,USD,2026-11-01\n";
     const auto read = parse_offers(text, "x.csv");
     EXPECT_EQ(read.faults.size(), 100U);
-    EXPECT_EQ(read.offers.offers.size(), 10'000U);
+    EXPECT_EQ(read.offers.offers.size(), lines / 2);
 }
 
 TEST(OffersRead, TakesACatalogueOfSkyPilot) {
