@@ -102,13 +102,15 @@ public:
         try {
             kernel = plan_for(params.precision, params.size, params.weights, cpu()).impl_info_str();
         } catch (const dnnl::error& e) {
-            return Fit::no(std::string{"oneDNN has no kernel for this on this CPU: "} + e.what());
+            return Fit::no(
+                std::string{"not applicable: oneDNN has no kernel for this on this CPU: "} +
+                e.what());
         }
         // Loops that exist to compare results with. A rate of theirs says nothing about a machine.
         if (kernel.starts_with("ref"))
-            return Fit::no(
-                "needs instructions this CPU lacks: oneDNN has only its reference loops (" +
-                kernel + ") for this precision here");
+            return Fit::no("not applicable: needs instructions this CPU lacks: oneDNN has only its "
+                           "reference loops (" +
+                           kernel + ") for this precision here");
         return fits(machine, params.threads, params.size,
                     bytes_per_element(params.precision, params.weights));
     }

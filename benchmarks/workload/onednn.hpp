@@ -250,12 +250,13 @@ Fit fits_kernels(Describe&& describe) {
     try {
         describe(kernels);
     } catch (const dnnl::error& e) {
-        return Fit::no(std::string{"oneDNN has no kernel for this on this CPU: "} + e.what());
+        return Fit::no(std::string{"not applicable: oneDNN has no kernel for this on this CPU: "} +
+                       e.what());
     }
     if (kernels.has_reference())
-        return Fit::no("needs instructions this CPU lacks: oneDNN has only its reference loops for "
-                       "this precision here (" +
-                       kernels.words() + ")");
+        return Fit::no("not applicable: needs instructions this CPU lacks: oneDNN has only its "
+                       "reference loops (" +
+                       kernels.words() + ") for this precision here");
     return Fit::yes();
 }
 

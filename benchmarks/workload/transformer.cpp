@@ -68,8 +68,8 @@ public:
         // Without VNNI sums of two products saturate in 16 bits, and results depend on the kernel.
         if (p.precision == Precision::int8 && !m.has("avx512_vnni") && !m.has("avx_vnni") &&
             !m.has("asimddp"))
-            return Fit::no(
-                "needs instructions for int8 dot products: avx512_vnni, avx_vnni or asimddp");
+            return Fit::no("not applicable: needs instructions for int8 dot products: avx512_vnni, "
+                           "avx_vnni or asimddp");
         const bool training = p.pass == Pass::training;
         if (training && p.precision == Precision::int8)
             return Fit::no("training is not done in int8: fp32 or bf16");
