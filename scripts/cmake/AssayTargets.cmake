@@ -73,6 +73,10 @@ endif()
 # what they use: presets `tidy` and `fuzz` build without.
 set(assay_common_headers <nlohmann/json.hpp> <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <charconv> <chrono> <filesystem>
     <fstream> <functional> <map> <memory> <optional> <ranges> <set> <span> <string> <tuple> <unordered_map> <variant> <vector>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang") # g++ would instantiate them in every file
+    list(APPEND assay_common_headers "${CMAKE_CURRENT_LIST_DIR}/common_templates.hpp")
+    set(assay_templates_of_tests "${PROJECT_SOURCE_DIR}/tests/support/common_templates.hpp")
+endif()
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 function(assay_shared_headers name) # one library whose only purpose is its precompiled headers
@@ -224,7 +228,7 @@ endfunction()
 
 # Programs are compiled -fPIE where libraries are -fPIC, and tests with less optimisation.
 function(assay_test_headers)
-    assay_shared_headers(assay_test_headers <gmock/gmock.h> <gtest/gtest.h>)
+    assay_shared_headers(assay_test_headers <gmock/gmock.h> <gtest/gtest.h> ${assay_templates_of_tests})
     set_target_properties(assay_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(assay_test_headers PRIVATE -fPIE $<$<CONFIG:Release>:-O1>)
     target_link_libraries(assay_test_headers PRIVATE GTest::gmock)
